@@ -1,0 +1,1 @@
+"""Mining: how tasks are cut out of repositories and proven."""
