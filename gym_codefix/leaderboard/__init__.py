@@ -1,0 +1,73 @@
+"""Leaderboard: results recomputed from episode records, checked by replay, shown as a page."""
+
+from __future__ import annotations
+
+from gym_codefix.leaderboard._aggregate import aggregate, check_records
+from gym_codefix.leaderboard._errors import Fault, LeaderboardError
+from gym_codefix.leaderboard._files import (
+    read_records,
+    read_result,
+    records_bytes,
+    write_records,
+    write_result,
+)
+from gym_codefix.leaderboard._page import build_page
+from gym_codefix.leaderboard._record import EpisodeRecord, SuiteTask
+from gym_codefix.leaderboard._result import (
+    REFERENCE_AGENTS,
+    SCHEMA_VERSION,
+    STATUSES,
+    Estimate,
+    EstimateAtK,
+    Group,
+    Metrics,
+    Result,
+)
+from gym_codefix.leaderboard._schema import schema_files, validate_record, validate_result
+from gym_codefix.leaderboard._statistics import (
+    bootstrap_means,
+    interquartile_mean,
+    interval,
+    max_at_k,
+    pass_at_k,
+    stratified_weights,
+    wilson,
+)
+from gym_codefix.leaderboard._table import render_table
+from gym_codefix.leaderboard._verify import VerifyReport, verify
+
+__all__ = [
+    "REFERENCE_AGENTS",
+    "SCHEMA_VERSION",
+    "STATUSES",
+    "EpisodeRecord",
+    "Estimate",
+    "EstimateAtK",
+    "Fault",
+    "Group",
+    "LeaderboardError",
+    "Metrics",
+    "Result",
+    "SuiteTask",
+    "VerifyReport",
+    "aggregate",
+    "bootstrap_means",
+    "build_page",
+    "check_records",
+    "interquartile_mean",
+    "interval",
+    "max_at_k",
+    "pass_at_k",
+    "read_records",
+    "read_result",
+    "records_bytes",
+    "render_table",
+    "schema_files",
+    "stratified_weights",
+    "validate_record",
+    "validate_result",
+    "verify",
+    "wilson",
+    "write_records",
+    "write_result",
+]
