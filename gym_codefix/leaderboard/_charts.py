@@ -15,7 +15,7 @@ _BAR_END = 306
 _ROW = 24
 _TOP = 4
 _AXIS = 16
-_LONGEST_LABEL = 19
+_LONGEST_LABEL = 17
 
 
 @dataclass(frozen=True)

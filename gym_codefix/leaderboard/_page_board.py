@@ -139,7 +139,7 @@ def run_details(result: Result) -> Html:
     }
     return el(
         "details",
-        el("summary", el("strong", result.agent), el("span", "how it was made", class_="push")),
+        el("summary", el("strong", result.agent), el("span", result.status, class_="push")),
         el(
             "div",
             el("p", "The command that reproduces it:"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 STYLE = """
 :root{color-scheme:light dark;--bg:#fff;--raised:#f6f7f9;--ink:#14181f;--soft:#525c6b;
---line:#dfe3e9;--bar:#2f6fde;--ref:#9aa4b2;--whisker:#14181f;--halo:#fff;--link:#1d58bd;
+--line:#dfe3e9;--bar:#2f6fde;--ref:#7d8897;--whisker:#14181f;--halo:#fff;--link:#1d58bd;
 --good:#14703a;--good-bg:#e3f4e9;--bad:#a3262c;--bad-bg:#fbe9e9;--warn:#855100;--warn-bg:#fdf1d8}
 @media (prefers-color-scheme:dark){:root{--bg:#0f1319;--raised:#171c24;--ink:#e8ebf0;
 --soft:#a3adbc;--line:#2b323d;--bar:#4d88ef;--ref:#6d7888;--whisker:#f3f5f8;--halo:#0f1319;

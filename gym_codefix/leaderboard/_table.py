@@ -16,18 +16,19 @@ def render_table(results: Sequence[Result]) -> Table:
 
     Rows of different suites are ranked apart, one section a suite.
     """
-    table = Table(title="Leaderboard", caption="95% intervals; every rate divides by every task")
-    table.add_column("#", justify="right")
-    table.add_column("Agent")
-    for name in ("resolved@1", "95%", "pass@k", "Resolved"):
+    table = Table(
+        box=None, padding=(0, 1, 0, 0), pad_edge=False,
+        caption="95% intervals; every rate divides by every task of the suite. Apart: invalid, "
+        "overfit, tampering, malformed or refused. Tokens and time are means an episode.",
+    )
+    table.add_column("#", justify="right", no_wrap=True)
+    table.add_column("Agent", min_width=10, overflow="fold")
+    for name in ("resolved@1", "pass@k", "Apart", "Tokens", "Time"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("Set apart")
-    for name in ("Tokens", "Seconds"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for name in ("Isolation", "Status", "Suite"):
-        table.add_column(name)
+    table.add_column("Status", no_wrap=True)
     for suite in dict.fromkeys(result.suite for result in results):
-        table.add_section()
+        title = f"{suite.name} {ranking.short_hash(suite.hash)}"
+        table.add_row("", Text(title, style="bold"))
         for rank, result in ranking.ranked(each for each in results if each.suite == suite):
             # Text, not str: square brackets in a name must not become markup.
             cells = [Text(cell) for cell in _cells(rank, result)]
@@ -36,19 +37,15 @@ def render_table(results: Sequence[Result]) -> Table:
 
 
 def _cells(rank: int | None, result: Result) -> list[str]:
-    metrics, counts = result.metrics, result.counts
-    best = ranking.best_at_k(result)
+    metrics = result.metrics
+    score, best = metrics.resolved_at_1, ranking.best_at_k(result)
     return [
         "ref" if rank is None else str(rank),
         result.agent,
-        ranking.percent(metrics.resolved_at_1.value),
-        ranking.percent_interval(metrics.resolved_at_1),
+        f"{ranking.percent(score.value)} {ranking.percent_interval(score):>11}",
         f"{ranking.percent(best.value)} @{best.k}" if best else "–",
-        f"{counts.resolved}/{counts.episodes}",
-        ", ".join(f"{count} {name}" for name, count in ranking.flag_counts(result)) or "–",
+        str(sum(count for _, count in ranking.flag_counts(result))),
         ranking.amount(metrics.tokens.mean),
         ranking.duration(metrics.seconds.mean),
-        ", ".join(result.isolation),
-        result.status,
-        f"{result.suite.name} {ranking.short_hash(result.suite.hash)}",
+        f"{result.status}\n{', '.join(result.isolation)}",
     ]

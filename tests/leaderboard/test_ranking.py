@@ -34,21 +34,28 @@ def test_equal_rates_share_a_rank_and_references_have_none(board):
     ]
 
 
-def test_the_terminal_table_shows_intervals_references_and_raw_names(board):
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(render_table(board))
-    text = console.export_text()
-    low, high = board[0].metrics.resolved_at_1.low, board[0].metrics.resolved_at_1.high
-    assert f"{low * 100:.1f}–{high * 100:.1f}" in text
-    assert "c[red]" in text
-    assert next(line for line in text.splitlines() if "gold" in line).split()[1] == "ref"
+def printed(results, width: int) -> str:
+    console = Console(width=width, record=True, file=io.StringIO())
+    console.print(render_table(results))
+    return console.export_text()
 
 
-def test_flags_are_counted_in_the_terminal_table(board):
+@pytest.mark.parametrize("width", [80, 200])
+def test_the_terminal_table_shows_intervals_references_and_raw_names(board, width):
+    text = printed(board, width)
+    for result in board:
+        low, high = result.metrics.resolved_at_1.low, result.metrics.resolved_at_1.high
+        assert f"{low * 100:.1f}–{high * 100:.1f}" in text
+        assert result.agent in text
+        assert result.status in text
+    assert next(line for line in text.splitlines() if "gold" in line).split()[0] == "ref"
+
+
+def test_episodes_set_apart_are_counted_in_the_terminal_table(board):
     counts = replace(board[1].counts, overfit=2, refused=1)
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(render_table([replace(board[1], counts=counts)]))
-    assert "2 overfit, 1 refused" in console.export_text()
+    row = next(line for line in printed([replace(board[1], counts=counts)], 120).splitlines()
+               if "50.0%" in line)
+    assert row.split()[5] == "3"
 
 
 @pytest.mark.parametrize(
