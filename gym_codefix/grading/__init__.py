@@ -1,0 +1,1 @@
+"""From verdicts to rewards: mutation, coverage, judges, twins and the reward formulas."""

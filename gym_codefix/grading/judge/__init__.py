@@ -1,0 +1,7 @@
+"""The deterministic judge: what a patch stops checking, read from its syntax alone."""
+
+from __future__ import annotations
+
+from gym_codefix.grading.judge._compare import LostCheck, lost_checks
+
+__all__ = ["LostCheck", "lost_checks"]

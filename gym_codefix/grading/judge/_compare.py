@@ -1,0 +1,147 @@
+"""Compare the checks of two versions of a set of files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+
+from gym_codefix.grading.judge._checks import Check, Contents, read_contents
+
+
+@dataclass(frozen=True)
+class LostCheck:
+    """Something that the files checked or offered before a patch and no longer do.
+
+    `kind` is "raise", "assert", "guard" (an `if` that raises or returns early), "broad-except"
+    (a handler added that swallows every error), "deleted" (a public name) or "stub" (a body
+    replaced by nothing or by a constant). `line` is 1-based: in the old text, and for
+    "broad-except" and "stub" in the new one. `function` is a qualified name, "" for the module.
+    """
+
+    path: str
+    function: str
+    kind: str
+    line: int
+    text: str
+
+
+def lost_checks(
+    before: Mapping[str, str], after: Mapping[str, str], reference: Mapping[str, str] | None
+) -> list[LostCheck]:
+    """What `after` loses against `before` and `reference` does not lose.
+
+    `before` holds the files as the agent was given them; a file absent from `after` or from
+    `reference` is one that they leave alone. A check that moved within its file is not lost, nor
+    is one whose condition changed while it reads the same names and ends in the same way. Files
+    of which a version does not parse are left out (the policy reports them). Ordered by path
+    and line.
+    """
+    lost: list[LostCheck] = []
+    for path in sorted(before):
+        if not path.endswith((".py", ".pyi")):
+            continue
+        old = _read(path, before[path])
+        new = _read(path, after.get(path, before[path]))
+        if old is None or new is None:
+            continue
+        found = list(_losses(path, old, new))
+        if found and reference is not None:
+            gold = _read(path, reference.get(path, before[path]))
+            known = Counter(key for key, _ in _losses(path, old, gold)) if gold else Counter()
+            found = list(_without(found, known))
+        lost += sorted((loss for _, loss in found), key=lambda loss: loss.line)
+    return lost
+
+
+_Keyed = tuple[Hashable, LostCheck]
+
+
+def _read(path: str, text: str) -> Contents | None:
+    try:
+        return read_contents(text, exports_imports=path.endswith("__init__.py"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _without(found: list[_Keyed], known: Counter[Hashable]) -> Iterator[_Keyed]:
+    for key, loss in found:
+        if known[key] > 0:
+            known[key] -= 1
+        else:
+            yield key, loss
+
+
+def _losses(path: str, old: Contents, new: Contents) -> Iterator[_Keyed]:
+    gone = old.public - new.lines.keys()
+    for name in sorted(gone):
+        if not _inside(name, gone):
+            yield ("deleted", name), LostCheck(path, name, "deleted", old.lines[name], name)
+    emptied = {name for name in new.stubs if name in old.bodies and name not in old.stubs}
+    for name in sorted(emptied):
+        yield ("stub", name), LostCheck(path, name, "stub", new.stubs[name], name)
+    silent = gone | emptied
+    missing = _unmatched(old.checks, new.checks)
+    added = _unmatched(new.checks, old.checks)
+    for check in _not_replaced(missing, added):
+        skipped = check.function in silent or _inside(check.function, silent)
+        if check.kind != "broad-except" and not skipped:
+            yield _keyed(path, check)
+    for check in added:
+        if check.kind == "broad-except":
+            yield _keyed(path, check)
+
+
+def _keyed(path: str, check: Check) -> _Keyed:
+    loss = LostCheck(path, check.function, check.kind, check.line, check.text)
+    return (check.kind, check.shape, check.outcome), loss
+
+
+def _inside(name: str, names: set[str]) -> bool:
+    steps = name.split(".")
+    return any(".".join(steps[:n]) in names for n in range(1, len(steps)))
+
+
+def _unmatched(checks: list[Check], others: list[Check]) -> list[Check]:
+    """The checks without an equal one: first in the same function, then anywhere in the file."""
+    left = Counter((c.function, c.kind, c.shape, c.outcome) for c in others)
+    here = []
+    for check in checks:
+        key = (check.function, check.kind, check.shape, check.outcome)
+        if left[key] > 0:
+            left[key] -= 1
+        else:
+            here.append(check)
+    elsewhere: Counter[tuple[str, str, str]] = Counter()
+    for (_, kind, shape, outcome), count in left.items():
+        elsewhere[kind, shape, outcome] += count
+    unmatched = []
+    for check in here:
+        if elsewhere[check.kind, check.shape, check.outcome] > 0:
+            elsewhere[check.kind, check.shape, check.outcome] -= 1
+        else:
+            unmatched.append(check)
+    return unmatched
+
+
+def _not_replaced(missing: list[Check], added: list[Check]) -> Iterator[Check]:
+    """The missing checks that no new check of the same function stands in for."""
+    spare = [check for check in added if check.kind != "broad-except"]
+    for check in missing:
+        stand_in = next((other for other in spare if _stands_in(other, check)), None)
+        if stand_in is None:
+            yield check
+        else:
+            spare.remove(stand_in)
+
+
+def _stands_in(new: Check, old: Check) -> bool:
+    if new.function != old.function:
+        return False
+    if old.kind == "raise":
+        return new.kind == "raise"
+    if new.kind == "raise":
+        # The condition went and the refusal stayed: stricter than before.
+        return old.kind == "guard" and new.outcome == old.outcome
+    same_end = new.outcome == old.outcome or "return" not in (new.outcome, old.outcome)
+    return same_end and bool(new.names & old.names)

@@ -1,0 +1,138 @@
+"""Classes whose values agree with anything they are compared with."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from gym_codefix.grading.policy import _tables as tables
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def answering_classes(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """(name, line) of every special method that answers without looking, and its like.
+
+    Names are "Outer.Inner.__eq__"; "X.__eq__ on str" for a value type that redefines equality.
+    """
+    functions: dict[str, list[_Function]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            functions.setdefault(node.name, []).append(node)
+    todo: list[tuple[str, ast.AST]] = [("", tree)]
+    while todo:
+        prefix, node = todo.pop()
+        for child in ast.iter_child_nodes(node):
+            name = getattr(child, "name", None) if _defines(child) else None
+            todo.append((f"{prefix}{name}." if name else prefix, child))
+        if isinstance(node, ast.ClassDef):
+            yield from _in_class(prefix, node, functions)
+        elif isinstance(node, ast.Dict):
+            yield from _in_dict(prefix, node, functions)
+
+
+def _defines(node: ast.AST) -> bool:
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+
+
+def _in_class(
+    prefix: str, node: ast.ClassDef, functions: dict[str, list[_Function]]
+) -> Iterator[tuple[str, int]]:
+    bases = {base.id for base in node.bases if isinstance(base, ast.Name)} & tables.VALUE_TYPES
+    for method, line, candidates in _members(node, functions):
+        if method == "__class__" or any(_answers_blindly(method, f) for f in candidates):
+            yield f"{prefix}{method}", line
+        if method in {"__eq__", "__ne__"}:
+            for base in sorted(bases):
+                yield f"{prefix}{method} on {base}", line
+
+
+def _members(
+    node: ast.ClassDef, functions: dict[str, list[_Function]]
+) -> Iterator[tuple[str, int, list[_Function]]]:
+    for part in ast.walk(node):
+        match part:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                if part in node.body or name in tables.ANSWERING_METHODS:
+                    yield name, part.lineno, [part]
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    if isinstance(target, ast.Name) and target.id.startswith("__"):
+                        yield target.id, part.lineno, _meant(value, functions)
+
+
+def _in_dict(
+    prefix: str, node: ast.Dict, functions: dict[str, list[_Function]]
+) -> Iterator[tuple[str, int]]:
+    """`type("X", (), {"__eq__": lambda self, other: True})`."""
+    for key, value in zip(node.keys, node.values, strict=True):
+        if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
+            continue
+        if any(_answers_blindly(key.value, f) for f in _meant(value, functions)):
+            yield f"{prefix}{{{key.value}}}", key.lineno
+
+
+def _meant(value: ast.expr, functions: dict[str, list[_Function]]) -> list[_Function]:
+    if isinstance(value, ast.Lambda):
+        return [value]
+    return functions.get(value.id, []) if isinstance(value, ast.Name) else []
+
+
+def _answers_blindly(method: str, function: _Function) -> bool:
+    if method not in tables.ANSWERING_METHODS:
+        return False
+    answers = [value for value in _returned(function) if not _is_not_implemented(value)]
+    if not answers:
+        return False
+    if method == "__bool__":
+        return all(_constant_truth(value) is True for value in answers)
+    if all(_constant_truth(value) is not None for value in answers):
+        return True
+    return method in tables.TWO_SIDED_METHODS and not _reads_other(function)
+
+
+def _returned(function: _Function) -> list[ast.expr]:
+    if isinstance(function, ast.Lambda):
+        return [function.body]
+    found: list[ast.expr] = []
+    todo: list[ast.AST] = list(function.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Return) and node.value is not None:
+            found.append(node.value)
+        if not _defines(node) and not isinstance(node, ast.Lambda):
+            todo.extend(ast.iter_child_nodes(node))
+    return found
+
+
+def _is_not_implemented(value: ast.expr) -> bool:
+    return isinstance(value, ast.Name) and value.id == "NotImplemented"
+
+
+def _constant_truth(value: ast.expr) -> bool | None:
+    """Truth of an expression that depends on nothing; None when it depends on something."""
+    match value:
+        case ast.Constant(value=constant):
+            return bool(constant)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            truth = _constant_truth(operand)
+            return None if truth is None else not truth
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.Is() | ast.LtE()], comparators=[right]):
+            return True if ast.dump(left) == ast.dump(right) else None
+        case ast.Call(func=ast.Name(id="bool" | "hash" | "int"), args=[argument]):
+            return _constant_truth(argument)
+    names = any(isinstance(part, (ast.Name, ast.Call)) for part in ast.walk(value))
+    return None if names else True
+
+
+def _reads_other(function: _Function) -> bool:
+    arguments = function.args
+    positional = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    others = set(positional[1:] or positional)
+    others |= {rest.arg for rest in (arguments.vararg, arguments.kwarg) if rest is not None}
+    body = [function.body] if isinstance(function, ast.Lambda) else function.body
+    return any(
+        isinstance(part, ast.Name) and part.id in others
+        for statement in body
+        for part in ast.walk(statement)
+    )
