@@ -126,6 +126,11 @@ def test_files_that_are_left_alone_or_do_not_parse_lose_nothing() -> None:
     assert lost_checks({"a.txt": BEFORE}, {"a.txt": ""}, None) == []
 
 
+def test_what_is_private_may_go() -> None:
+    before = "class _Part:\n    def open(self):\n        return 1\n\n\ndef _help():\n    return 1\n"
+    assert lost_checks({"a.py": before}, {"a.py": "x = 1\n"}, None) == []
+
+
 def test_a_package_exports_what_its_init_imports() -> None:
     before = "from .parts import wheel, axle\n"
     after = "from .parts import wheel\n"

@@ -99,9 +99,12 @@ def _define(
         return
     qualified = scope + name
     contents.lines.setdefault(qualified, line)
-    dunder = name.startswith("__") and name.endswith("__")
-    if public and (dunder or not name.startswith("_")):
+    if public and not any(map(_is_private, qualified.split("."))):
         contents.public.add(qualified)
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
 
 
 def _live_branches(node: ast.stmt) -> Iterator[list[ast.stmt]]:
