@@ -138,9 +138,7 @@ def _apply_whole_file(
     return new_text or ""
 
 
-def _apply_ranges(
-    old_lines: Sequence[str], new_lines: Sequence[str], group: Sequence[Hunk]
-) -> str:
+def _apply_ranges(old_lines: Sequence[str], new_lines: Sequence[str], group: Sequence[Hunk]) -> str:
     pieces: list[str] = []
     position = 0
     for hunk in group:
@@ -168,7 +166,9 @@ def _changed_ranges(
     (old_at, old_end), (new_at, new_end) = old_gap, new_gap
     while old_at < old_end and new_at < new_end and old_lines[old_at] == new_lines[new_at]:
         old_at, new_at = old_at + 1, new_at + 1
-    while old_at < old_end and new_at < new_end and old_lines[old_end - 1] == new_lines[new_end - 1]:
+    while (
+        old_at < old_end and new_at < new_end and old_lines[old_end - 1] == new_lines[new_end - 1]
+    ):
         old_end, new_end = old_end - 1, new_end - 1
     if old_at == old_end or new_at == new_end:
         if old_at < old_end or new_at < new_end:
