@@ -1,0 +1,163 @@
+"""One sandboxed server process and the jobs that it forks."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import socket
+import subprocess
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import _isolation, _spawn, _wire
+from ._job import Job, Start, Verdict
+from .worker import protocol
+
+_READY_TIMEOUT_S = 120.0
+_STOP_TIMEOUT_S = 5.0
+_slots = itertools.count(os.getpid() * 64)
+
+
+class ServerDied(RuntimeError):
+    """The server process is gone or did not come up: a fault of ours, never the agent's."""
+
+
+@dataclass(frozen=True)
+class ServerSpec:
+    """What a server serves: a tree, its environment and how its tests run."""
+
+    tree: Path
+    environment: Path
+    source: tuple[str, ...]
+    tests: tuple[str, ...]
+    paths: tuple[str, ...]
+    import_paths: tuple[str, ...]
+    pytest_args: tuple[str, ...]
+    modules: tuple[str, ...] = ()
+
+
+class Server:
+    """Starts the process; ``run`` is safe to call from several threads at once."""
+
+    def __init__(self, spec: ServerSpec, *, level: str, hash_seed: int, preload: bool) -> None:
+        self.level = level
+        self._lock = threading.Lock()
+        self._template: socket.socket | None = None
+        self._template_ids: tuple[str, ...] = ()
+        self._template_failure: str | None = None
+        ours, theirs = socket.socketpair()
+        with theirs:
+            sandbox = _spawn.SandboxSpec(
+                tree=spec.tree,
+                environment=spec.environment,
+                import_paths=spec.import_paths,
+                hash_seed=hash_seed,
+                outer_id=_isolation.outer_id(next(_slots)),
+                code=_spawn.worker_code(level, "main"),
+                arguments=(str(theirs.fileno()),),
+                descriptors=(theirs.fileno(),),
+            )
+            self._process = subprocess.Popen(
+                _spawn.command(level, sandbox),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+        self._channel = ours
+        ours.settimeout(_READY_TIMEOUT_S)
+        document = {
+            "repo": _spawn.repo_path(level, spec.tree),
+            "worker": _spawn.worker_path(level),
+            "isolated": level != _isolation.PROCESS,
+            "preload": preload,
+            "source": list(spec.source),
+            "tests": list(spec.tests),
+            "paths": list(spec.paths),
+            "pytest_args": list(spec.pytest_args),
+            "modules": list(spec.modules),
+        }
+        try:
+            protocol.send(ours, document)
+            protocol.receive(ours)
+        except (OSError, EOFError) as error:
+            raise ServerDied(f"the worker did not start: {self._last_words()}") from error
+
+    @property
+    def pid(self) -> int:
+        """The outermost process of the server."""
+        return self._process.pid
+
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._process.poll() is None
+
+    def template_ids(self) -> tuple[str, ...]:
+        """The node ids that the template collected (starts it; raises ServerDied)."""
+        self._template_channel()
+        return self._template_ids
+
+    def run(self, job: Job) -> Verdict:
+        """Run one job (raises ServerDied when the server, not the job, is gone)."""
+        if job.start is Start.TEMPLATE:
+            channel = self._template_channel()
+            if channel is None:
+                return Verdict(refused=self._template_failure)
+        else:
+            channel = self._channel
+        result_in, result_out = os.pipe()
+        status_in, status_out = os.pipe()
+        try:
+            try:
+                with self._lock:
+                    message = {"kind": "job", "job": job.to_json()}
+                    protocol.send(channel, message, (result_out, status_out))
+            except OSError as error:
+                raise ServerDied(f"the worker is gone: {self._last_words()}") from error
+            finally:
+                os.close(result_out)
+                os.close(status_out)
+            return _wire.read_verdict(result_in, status_in, job)
+        finally:
+            os.close(result_in)
+            os.close(status_in)
+
+    def _template_channel(self) -> socket.socket | None:
+        with self._lock:
+            if self._template is None and self._template_failure is None:
+                ours, theirs = socket.socketpair()
+                ours.settimeout(_READY_TIMEOUT_S)
+                try:
+                    with theirs:
+                        protocol.send(self._channel, {"kind": "template"}, (theirs.fileno(),))
+                    answer, _ = protocol.receive(ours)
+                except (OSError, EOFError) as error:
+                    ours.close()
+                    raise ServerDied(f"no template: {self._last_words()}") from error
+                if answer["ready"]:
+                    self._template, self._template_ids = ours, tuple(answer["ids"])
+                else:
+                    self._template_failure = answer["why"]
+                    ours.close()
+            return self._template
+
+    def _last_words(self) -> str:
+        self._process.kill()
+        assert self._process.stderr is not None
+        words = self._process.stderr.read(10_000).decode(errors="replace").strip()
+        return words.splitlines()[-1] if words else f"exit {self._process.wait()}"
+
+    def close(self) -> None:
+        """End the server and everything in it; may be called twice."""
+        if self._template is not None:
+            self._template.close()
+        self._channel.close()
+        try:
+            self._process.wait(_STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stderr is not None:
+            self._process.stderr.close()

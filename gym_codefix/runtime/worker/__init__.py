@@ -1,0 +1,12 @@
+"""The process that lives inside the sandbox and runs tests by forking itself.
+
+Only the standard library, coverage.py and pytest are imported here: the folder is mounted into a
+sandbox whose interpreter belongs to a locked environment that knows nothing of gym_codefix.
+
+``launch``  builds the namespaces and the file system, then executes ``main`` inside them;
+``main``    serves jobs: every job is a fork (of *base*, or of *template*, which has collected);
+``jail``    what a job's child gives up before any byte of an agent's code runs;
+``suite``   runs chosen tests through pytest's own API and reports outcomes over a pipe;
+``swap``    replaces code objects in a forked template;
+``tracing`` which test executes which line.
+"""

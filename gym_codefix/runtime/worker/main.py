@@ -1,0 +1,110 @@
+"""The server: waits for jobs and forks a process tree for each.
+
+*base* has imported pytest and the dependencies; *template*, forked from it on demand, has imported
+the repository and collected its tests. With ``preload`` off, base has imported nothing: a job in it is
+a fresh process but for the fork.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from . import jail, protocol
+
+Job = dict[str, Any]
+Taken = tuple[Job, int]
+
+
+def serve(
+    channel: socket.socket, spec: Mapping[str, Any], prepare: Callable[[Job], None]
+) -> Taken | None:
+    """Fork for every job. None when the driver is gone; in a job's suite, its job and result pipe."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps supervisors
+    while True:
+        try:
+            message, descriptors = protocol.receive(channel)
+        except (protocol.Closed, OSError):
+            return None
+        if message["kind"] == "template":
+            if os.fork() == 0:
+                channel.close()
+                _become_template(spec, socket.socket(fileno=descriptors[0]))
+            os.close(descriptors[0])
+            continue
+        job = message["job"]
+        result_fd, status_fd = descriptors
+        prepare(job)
+        if os.fork() == 0:
+            channel.close()
+            try:
+                jail.enter(job, result_fd, status_fd, isolated=spec["isolated"])
+            except BaseException:
+                os._exit(1)  # a supervisor that fails must not serve; the driver sees no report
+            return job, result_fd
+        os.close(result_fd)
+        os.close(status_fd)
+
+
+def _become_template(spec: Mapping[str, Any], channel: socket.socket) -> None:
+    from . import template
+
+    status = 0
+    try:
+        template.main(spec, channel, serve)
+    except BaseException as error:
+        status = 1
+        try:
+            protocol.send(channel, {"ready": False, "why": f"{type(error).__name__}: {error}"})
+        except OSError:
+            pass  # the driver is gone
+    finally:
+        os._exit(status)
+
+
+def _preload(modules: list[str]) -> None:
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except BaseException:  # noqa: S112 - a module that will not import alone comes with its package
+            continue
+
+
+def main() -> None:
+    """Serve on the socket whose descriptor is argv[1]; does not return."""
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    spec, _ = protocol.receive(channel)
+    sys.argv = ["pytest"]
+    sys.path[:] = [path for path in sys.path if path != spec["worker"]]
+    sys.path_importer_cache.clear()
+    # The server's own standard streams are the driver's: nothing may write there.
+    null = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1):
+        os.dup2(null, standard)
+    os.close(null)
+    if spec["preload"]:
+        import pytest  # noqa: F401
+
+        from . import suite, swap, template, tracing  # noqa: F401
+
+        _preload(spec["modules"])
+    if spec["isolated"] and spec["preload"]:
+        from . import linux
+
+        linux.unmount(os.path.dirname(os.path.abspath(__file__)))
+    gc.collect()
+    gc.freeze()
+    protocol.send(channel, {"ready": True, "threads": threading.active_count()})
+    taken = serve(channel, spec, lambda job: None)
+    if taken is not None:
+        from . import suite
+
+        suite.run(spec, *taken)
+    os._exit(0)

@@ -1,0 +1,41 @@
+"""Length-prefixed JSON messages, with file descriptors, over a Unix socket."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+_HEADER = struct.Struct("!I")
+_MAX_DESCRIPTORS = 4
+
+
+class Closed(EOFError):
+    """The other end is gone."""
+
+
+def send(channel: socket.socket, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
+    """Send one message (raises OSError when the other end is gone)."""
+    body = json.dumps(message).encode()
+    socket.send_fds(channel, [_HEADER.pack(len(body))], list(descriptors))
+    channel.sendall(body)
+
+
+def receive(channel: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """Wait for one message (raises Closed at the end of the stream)."""
+    header, descriptors, _, _ = socket.recv_fds(channel, _HEADER.size, _MAX_DESCRIPTORS)
+    while 0 < len(header) < _HEADER.size:
+        header += channel.recv(_HEADER.size - len(header))
+    if not header:
+        raise Closed
+    (left,) = _HEADER.unpack(header)
+    parts = []
+    while left:
+        part = channel.recv(min(left, 1 << 20))
+        if not part:
+            raise Closed
+        parts.append(part)
+        left -= len(part)
+    return json.loads(b"".join(parts)), descriptors

@@ -1,0 +1,195 @@
+"""Run chosen tests through pytest's own API and report each outcome as a line of JSON."""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import io
+import json
+import os
+import random
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+Report = Callable[[dict[str, Any]], None]
+Finish = Callable[[], None]
+_ARGUMENTS = ("-p", "no:cacheprovider", "-p", "no:faulthandler", "--capture=sys", "-q")
+
+
+def leave() -> None:
+    """End this process at once: what pytest and exit handlers would still do changes no outcome."""
+    os._exit(0)
+
+
+def reporter(result_fd: int) -> Report:
+    """A function that writes one message to the driver (untrusted there, as this process is)."""
+
+    def report(message: dict[str, Any]) -> None:
+        data = json.dumps(message).encode("ascii") + b"\n"
+        view = memoryview(data)
+        while view:
+            view = view[os.write(result_fd, view) :]
+
+    return report
+
+
+class OutcomePlugin:
+    """Chooses and orders the items, and reports what became of each."""
+
+    def __init__(
+        self, job: Mapping[str, Any], report: Report, finish: Finish, *, collected: bool
+    ) -> None:
+        self._job = job
+        self._report = report
+        self._finish_session = finish
+        self._announce = collected
+        self._phases: dict[str, dict[str, str]] = {}
+        self._texts: dict[str, str] = {}
+        self._seconds: dict[str, float] = {}
+        self._session: pytest.Session | None = None
+        self._internal_error = ""
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        self._session = session
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        self._report({"kind": "end", "code": int(exitstatus), "text": self._internal_error})
+        self._finish_session()
+
+    def pytest_internalerror(self, excrepr: object) -> None:
+        self._internal_error = self._cut(str(excrepr))
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            text = self._cut(report.longreprtext)
+            self._report({"kind": "collect-error", "path": report.nodeid, "text": text})
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        if self._announce:
+            self._report({"kind": "collected", "ids": [item.nodeid for item in items]})
+        self.choose(items)
+
+    def choose(self, items: list[pytest.Item]) -> None:
+        """Keep the job's tests, in the job's order."""
+        wanted = self._job["tests"]
+        if wanted is not None:
+            keep = set(wanted)
+            items[:] = [item for item in items if item.nodeid in keep]
+        if self._job["order_seed"] is not None:
+            random.Random(self._job["order_seed"]).shuffle(items)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        phases = self._phases.setdefault(report.nodeid, {})
+        outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
+        if phases.get(report.when) not in ("failed", "xfailed"):
+            phases[report.when] = outcome
+        self._seconds[report.nodeid] = self._seconds.get(report.nodeid, 0.0) + report.duration
+        if report.failed and report.nodeid not in self._texts:
+            self._texts[report.nodeid] = self._cut(report.longreprtext)
+        if report.when == "teardown":
+            self._finish(report.nodeid)
+
+    def _finish(self, test: str) -> None:
+        phases = self._phases.pop(test)
+        seen = set(phases.values())
+        if "failed" in seen:
+            outcome = "failed" if phases.get("call") == "failed" else "error"
+        elif "xfailed" in seen:
+            outcome = "xfailed"
+        elif "skipped" in seen or "call" not in phases:
+            outcome = "skipped"
+        else:
+            outcome = "passed"
+        message = {"kind": "test", "id": test, "outcome": outcome}
+        message["seconds"] = round(self._seconds.pop(test), 6)
+        if test in self._texts:
+            message["text"] = self._texts.pop(test)
+        self._report(message)
+        if self._job["fail_fast"] and outcome != "passed" and self._session is not None:
+            self._session.shouldfail = "a chosen test did not pass"
+
+    def _cut(self, text: str) -> str:
+        limit = self._job["log_chars"]
+        return text if len(text) <= limit else text[: limit // 2] + "\n[…]\n" + text[-limit // 2 :]
+
+
+def arguments(spec: Mapping[str, Any], paths: list[str]) -> list[str]:
+    """pytest's command line for this repository and these test paths."""
+    root = spec["repo"]
+    return [
+        *_ARGUMENTS,
+        f"--rootdir={root}",
+        *spec["pytest_args"],
+        *(os.path.join(root, path) for path in paths),
+    ]
+
+
+class _Nowhere(io.TextIOBase):
+    """Swallows text and holds no descriptor, which a job would find closed."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+def quieten() -> io.StringIO:
+    """Send output nowhere; errors, which pytest prints for a broken conftest, to the buffer."""
+    sys.stdout = _Nowhere()
+    sys.stderr = io.StringIO()
+    return sys.stderr
+
+
+def run(spec: Mapping[str, Any], job: Mapping[str, Any], result_fd: int) -> None:
+    """Import, collect, run and report; does not return."""
+    report = reporter(result_fd)
+    errors = quieten()
+    if job["date"]:
+        import time_machine
+
+        moment = datetime.datetime.fromisoformat(job["date"])
+        time_machine.travel(moment, tick=True).start()
+    if job["cwd"]:
+        os.makedirs(job["cwd"], exist_ok=True)
+        os.chdir(job["cwd"])
+    importlib.invalidate_caches()
+    finish, tracing_plugins = _trace(spec, job, report) if job["coverage"] else (leave, [])
+    plugins = [OutcomePlugin(job, report, finish, collected=True), *tracing_plugins]
+    code = pytest.main(arguments(spec, job["paths"] or spec["paths"]), plugins=plugins)
+    report({"kind": "end", "code": int(code), "text": errors.getvalue()[-job["log_chars"] :]})
+    leave()
+
+
+def _trace(
+    spec: Mapping[str, Any], job: Mapping[str, Any], report: Report
+) -> tuple[Finish, list[object]]:
+    """Start measuring: what to do at the session's end, and the plugins needed."""
+    from .tracing import ContextPlugin, Tracer
+
+    tracer = Tracer(spec["repo"], spec["source"])
+    if job["coverage"] == "lines":
+
+        def finish_lines() -> None:
+            report({"kind": "lines", "files": tracer.lines()})
+            leave()
+
+        return finish_lines, []
+    contexts = ContextPlugin(tracer, spec["repo"])
+
+    def finish_contexts() -> None:
+        report(
+            {
+                "kind": "contexts",
+                **tracer.contexts(),
+                "spawning": contexts.spawning,
+                "importing": contexts.importing,
+                "fixtures": contexts.fixtures,
+                "modules": sorted(sys.modules),
+            }
+        )
+        leave()
+
+    return finish_contexts, [contexts]

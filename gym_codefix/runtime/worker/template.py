@@ -1,0 +1,100 @@
+"""The server's second tier: a process that has collected, and hands its items to forks of itself."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from . import protocol, suite, swap
+
+Serve = Callable[..., tuple[dict[str, Any], int] | None]
+
+
+class TemplatePlugin:
+    """Stops pytest between collection and run, serves there, and lets a fork go on."""
+
+    def __init__(
+        self,
+        spec: Mapping[str, Any],
+        channel: socket.socket,
+        serve: Serve,
+    ) -> None:
+        self._spec, self._channel, self._serve = spec, channel, serve
+        self._pristine: dict[str, Any] = {}
+        self._errors: list[str] = []
+        self.failure: str | None = None
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self._errors.append(report.longreprtext)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        if self._errors:
+            self.failure = "collection failed: " + self._errors[0][-2000:]
+            return True
+        if threading.active_count() > 1:
+            self.failure = "the repository starts threads when it is imported"
+            return True
+        root = self._spec["repo"] + os.sep
+        self._compile_test = swap.test_compiler(session.config)
+        self._index = swap.index_functions(root)
+        gc.collect()
+        gc.freeze()
+        protocol.send(
+            self._channel, {"ready": True, "ids": [item.nodeid for item in session.items]}
+        )
+        taken = self._serve(self._channel, self._spec, self._compile_pristine)
+        if taken is None:
+            os._exit(0)
+        self._run(session, *taken)
+        return None  # pytest's own loop goes on, over the chosen items
+
+    def _compiler(self, path: str) -> swap.Compiler:
+        is_test = any(
+            path == folder or path.startswith(folder + "/") for folder in self._spec["tests"]
+        )
+        return self._compile_test if is_test else swap.compile_source
+
+    def _compile_pristine(self, job: Mapping[str, Any]) -> None:
+        """Before the fork, so that later jobs on the same file find it done."""
+        for path in job["swap"]:
+            if path not in self._pristine:
+                place = os.path.join(self._spec["repo"], path)
+                with open(place, encoding="utf-8", newline="") as file:
+                    self._pristine[path] = self._compiler(path)(file.read(), place)
+
+    def _run(self, session: pytest.Session, job: Mapping[str, Any], result_fd: int) -> None:
+        report = suite.reporter(result_fd)
+        os.chdir(self._spec["repo"])
+        importlib.invalidate_caches()
+        try:
+            for path, changed in job["swap"].items():
+                place = os.path.join(self._spec["repo"], path)
+                new = self._compiler(path)(job["edits"][path], place)
+                swap.swap(self._index, self._pristine[path], new, set(changed))
+        except (swap.SwapRefused, SyntaxError, ValueError) as error:
+            report({"kind": "swap-refused", "why": str(error)})
+            os._exit(0)
+        outcomes = suite.OutcomePlugin(job, report, suite.leave, collected=False)
+        outcomes.pytest_sessionstart(session)
+        session.config.pluginmanager.register(outcomes)
+        outcomes.choose(session.items)
+
+
+def main(spec: Mapping[str, Any], channel: socket.socket, serve: Serve) -> None:
+    """Collect, serve; in a fork, run its job. Raises RuntimeError when templates are impossible."""
+    errors = suite.quieten()
+    importlib.invalidate_caches()
+    plugin = TemplatePlugin(spec, channel, serve)
+    code = pytest.main(suite.arguments(spec, spec["paths"]), plugins=[plugin])
+    raise RuntimeError(
+        plugin.failure or f"pytest ended with {int(code)}: {errors.getvalue()[-2000:]}"
+    )
