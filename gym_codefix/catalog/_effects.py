@@ -21,6 +21,7 @@ _MUTATORS = frozenset(
     """.split()
 )
 _POWERFUL = frozenset("setattr delattr exec eval globals __import__ breakpoint".split())
+_POWERFUL_METHODS = _POWERFUL | {"__setattr__", "__delattr__", "import_module"}
 # Modules whose calls change nothing outside them.
 _PURE_MODULES = frozenset(
     """
@@ -125,10 +126,8 @@ class _Effects:
     def _call(self, call: ast.Call, scope: Scope) -> None:
         function = call.func
         if isinstance(function, ast.Attribute):
-            if function.attr in _MUTATORS and _outlives(function.value, scope):
-                self.writes = True
-            elif function.attr in _POWERFUL | {"__setattr__", "__delattr__", "import_module"}:
-                self.writes = True
+            self.writes |= function.attr in _POWERFUL_METHODS
+            self.writes |= function.attr in _MUTATORS and _outlives(function.value, scope)
         elif isinstance(function, ast.Name) and not scope.is_local(function.id):
             self.writes |= function.id in _MUTATORS - _BUILTINS
             if function.id in ("next", "anext") and call.args:

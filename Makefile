@@ -1,0 +1,39 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: venv test test-fast check benchmark benchmark-full clean
+
+venv: $(INSTALLED)
+
+$(INSTALLED): setup.cfg setup.py pyproject.toml
+	@command -v $(PYTHON) >/dev/null || \
+		{ echo "error: $(PYTHON) was not found; name one with make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "error: Python 3.11 or newer is needed, but $(PYTHON) is" \
+		"$$($(PYTHON) -V 2>&1); name another with make PYTHON=/path/to/python3" >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest
+
+test-fast: $(INSTALLED)
+	$(BIN)/python -m pytest -m 'not slow and not redteam'
+
+check: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+benchmark: $(INSTALLED)
+	$(BIN)/python benchmarks/run.py
+
+benchmark-full: $(INSTALLED)
+	$(BIN)/python benchmarks/run.py --full
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
