@@ -1,0 +1,124 @@
+"""Tasks as facts: how to rebuild one problem from pinned artifacts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ._errors import CatalogError
+from ._manifest import manifest
+from .hunks import Hunk
+
+KINDS = ("seeded", "release")
+LEVELS = {1: "one mutation", 2: "two mutations in one file", 3: "a removed branch or statement"}
+LABELS = ("bugfix", "feature")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One problem in a repository.
+
+    ``seeded``: ``mutations`` (facts, in the terms of grading.mutation) put into ``path``, whose sha256
+    before and after is pinned. ``release``: the source of ``release`` with the tests of
+    ``next_release``; ``hunks`` of the diff between them are the reference repair.
+
+    ``flips``: the tests that must change from failing to passing; ``hidden`` of them are kept from the
+    agent. ``twins``: assertions of the flips whose breaking was seen to fail under the reference.
+    """
+
+    kind: str
+    repository: str
+    release: str
+    flips: tuple[str, ...]
+    hidden: tuple[str, ...]
+    level: int | None = None
+    label: str | None = None
+    date: str | None = None
+    path: str | None = None
+    sha256_before: str | None = None
+    sha256_after: str | None = None
+    mutations: tuple[Mapping[str, Any], ...] = ()
+    next_release: str | None = None
+    hunks: tuple[Hunk, ...] = ()
+    twins: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    validation: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """``repository/kind/digest`` of the facts that define the problem."""
+        facts = self.to_json()
+        for key in ("id", "flips", "hidden", "twins", "validation", "label"):
+            facts.pop(key, None)
+        return f"{self.repository}/{self.kind}/{_digest(facts)[:12]}"
+
+    @property
+    def split(self) -> str:
+        """The split of its repository."""
+        return manifest(self.repository).split
+
+    @property
+    def visible(self) -> tuple[str, ...]:
+        """The flips that the agent may see."""
+        hidden = set(self.hidden)
+        return tuple(test for test in self.flips if test not in hidden)
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain document without empty fields."""
+        document: dict[str, Any] = {
+            "kind": self.kind,
+            "repository": self.repository,
+            "release": self.release,
+            "flips": list(self.flips),
+            "hidden": list(self.hidden),
+            "level": self.level,
+            "label": self.label,
+            "date": self.date,
+            "path": self.path,
+            "sha256_before": self.sha256_before,
+            "sha256_after": self.sha256_after,
+            "mutations": [dict(mutation) for mutation in self.mutations],
+            "next_release": self.next_release,
+            "hunks": [hunk.to_json() for hunk in self.hunks],
+            "twins": {test: [dict(site) for site in sites] for test, sites in self.twins.items()},
+            "validation": dict(self.validation),
+        }
+        return {key: value for key, value in document.items() if value not in (None, [], {})}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Task:
+        """The task of a document (raises CatalogError)."""
+        try:
+            facts = dict(document)
+            facts.pop("id", None)
+            kind = facts["kind"]
+            if kind not in KINDS:
+                raise CatalogError(f"task kind {kind!r}; valid: {', '.join(KINDS)}")
+            facts["flips"] = tuple(facts["flips"])
+            facts["hidden"] = tuple(facts.get("hidden", ()))
+            facts["mutations"] = tuple(facts.get("mutations", ()))
+            facts["hunks"] = tuple(Hunk.from_json(hunk) for hunk in facts.get("hunks", ()))
+            facts["twins"] = {
+                test: tuple(sites) for test, sites in facts.get("twins", {}).items()
+            }
+            return cls(**facts)
+        except (KeyError, TypeError) as error:
+            raise CatalogError(f"not a task: {error}") from None
+
+
+def _digest(document: object) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def facts_digest(tasks: list[Task]) -> str:
+    """sha256 over the facts of tasks in their order: the same on every machine."""
+    return _digest([{"id": task.id, **task.to_json()} for task in tasks])
+
+
+def hide_half(flips: tuple[str, ...]) -> tuple[str, ...]:
+    """Every second flip in an order that only the names decide; none when there is but one."""
+    ranked = sorted(flips, key=lambda test: hashlib.sha256(test.encode()).digest())
+    return tuple(sorted(ranked[: len(flips) // 2]))
