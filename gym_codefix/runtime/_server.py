@@ -81,9 +81,10 @@ class Server:
         }
         try:
             protocol.send(ours, document)
-            protocol.receive(ours)
+            answer, _ = protocol.receive(ours)
         except (OSError, EOFError) as error:
             raise ServerDied(f"the worker did not start: {self._last_words()}") from error
+        self.tainted: bool = answer["tainted"]  # preloading imported the repository itself
 
     @property
     def pid(self) -> int:

@@ -13,7 +13,6 @@ import os
 import signal
 import socket
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -77,6 +76,15 @@ def _preload(modules: list[str]) -> None:
             continue
 
 
+def _holds_modules_of(repo: str) -> bool:
+    """Whether preloading imported the repository itself, as pytest does with its own dependencies."""
+    prefix = repo + os.sep
+    return any(
+        (getattr(module, "__file__", None) or "").startswith(prefix)
+        for module in list(sys.modules.values())
+    )
+
+
 def main() -> None:
     """Serve on the socket whose descriptor is argv[1]; does not return."""
     channel = socket.socket(fileno=int(sys.argv[1]))
@@ -101,7 +109,7 @@ def main() -> None:
         linux.unmount(os.path.dirname(os.path.abspath(__file__)))
     gc.collect()
     gc.freeze()
-    protocol.send(channel, {"ready": True, "threads": threading.active_count()})
+    protocol.send(channel, {"ready": True, "tainted": _holds_modules_of(spec["repo"])})
     taken = serve(channel, spec, lambda job: None)
     if taken is not None:
         from . import suite

@@ -163,6 +163,34 @@ def run(spec: Mapping[str, Any], job: Mapping[str, Any], result_fd: int) -> None
     leave()
 
 
+def _plugin_packages() -> set[str]:
+    """Top-level names of every installed distribution that brings a pytest plugin."""
+    from importlib import metadata
+
+    names = set()
+    for point in metadata.entry_points(group="pytest11"):
+        names.add(point.value.partition(":")[0].partition(".")[0])
+        for file in (point.dist.files if point.dist is not None else None) or ():
+            if file.suffix == ".py":
+                names.add(file.parts[0].removesuffix(".py"))
+    return names
+
+
+def _dependencies(repo: str) -> list[str]:
+    """Imported modules that are not the repository's: a base process may hold them ahead of jobs."""
+    prefix = repo + os.sep
+    roots = (sys.prefix + os.sep, os.path.dirname(os.__file__) + os.sep)
+    own = _plugin_packages()  # pytest rewrites these when it loads them, so it must load them
+    found = []
+    for name, module in sorted(sys.modules.items()):
+        origin = getattr(module, "__file__", None) or ""
+        if origin.startswith(prefix):
+            own.add(name.partition(".")[0])
+        elif origin.startswith(roots) or not origin:
+            found.append(name)
+    return [name for name in found if name.partition(".")[0] not in own and name != "__main__"]
+
+
 def _trace(
     spec: Mapping[str, Any], job: Mapping[str, Any], report: Report
 ) -> tuple[Finish, list[object]]:
@@ -187,7 +215,7 @@ def _trace(
                 "spawning": contexts.spawning,
                 "importing": contexts.importing,
                 "fixtures": contexts.fixtures,
-                "modules": sorted(sys.modules),
+                "modules": _dependencies(spec["repo"]),
             }
         )
         leave()

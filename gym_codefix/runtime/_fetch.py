@@ -1,0 +1,77 @@
+"""Fetching pinned files with the ordinary package client."""
+
+from __future__ import annotations
+
+import subprocess
+import tomllib
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+
+from uv import find_uv_bin
+
+from gym_codefix.catalog import Release
+
+from ._errors import PrepareError
+from ._store import Store
+
+_TIMEOUT_S = 120
+_TAIL_LINES = 12
+_OFFLINE = "check the network and the index that uv is configured to use, then run prepare again"
+
+
+def uv(arguments: Sequence[str], store: Store, *, stage: str, stdin: str | None = None) -> str:
+    """Run uv with the store's cache; its output (raises PrepareError with the log's tail)."""
+    command = [find_uv_bin(), "--quiet", "--no-progress", "--cache-dir", str(store.path("uv", "x").parent)]
+    try:
+        done = subprocess.run(
+            [*command, *arguments],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=10 * _TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise PrepareError(stage, f"uv {arguments[0]}: {error}") from error
+    if done.returncode:
+        tail = "\n".join(done.stderr.strip().splitlines()[-_TAIL_LINES:])
+        raise PrepareError(
+            stage, f"uv {' '.join(arguments[:2])} failed", log_tail=tail, advice=_OFFLINE
+        )
+    return done.stdout
+
+
+def _locate(name: str, release: Release, store: Store) -> str:
+    """Where the client's index keeps the sdist."""
+    answer = uv(
+        ["pip", "compile", "--no-deps", "--format", "pylock.toml", "--no-header", "-"],
+        store,
+        stage="fetch",
+        stdin=f"{name}=={release.version}\n",
+    )
+    for package in tomllib.loads(answer)["packages"]:
+        sdist = package.get("sdist", {})
+        if sdist.get("hashes", {}).get("sha256") == release.sha256:
+            return str(sdist["url"])
+    raise PrepareError(
+        "fetch",
+        f"the index has no {release.filename} with sha256 {release.sha256}",
+        advice="the pinned file was removed or replaced; pin another release",
+    )
+
+
+def fetch_sdist(name: str, release: Release, store: Store) -> bytes:
+    """The pinned sdist, from the store or the index (raises PrepareError, ArtifactMismatch)."""
+    place = store.artifact(release.filename, release.sha256)
+    if place is None:
+        url = _locate(name, release, store)
+        try:
+            with urllib.request.urlopen(url, timeout=_TIMEOUT_S) as answer:
+                data = answer.read()
+        except (OSError, urllib.error.URLError) as error:
+            raise PrepareError(
+                "fetch", f"{release.filename}: {error}", advice=_OFFLINE
+            ) from error
+        place = store.add_artifact(release.filename, release.sha256, data)
+    return place.read_bytes()

@@ -1,0 +1,212 @@
+"""From pinned facts to a snapshot that jobs can run on; every step is resumable."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from packaging.specifiers import SpecifierSet
+
+from gym_codefix.catalog import Manifest
+
+from . import _isolation, _store
+from ._environment import prepare_environment
+from ._errors import NotPrepared, PrepareError
+from ._job import Job, Limits, Start, Verdict
+from ._server import Server, ServerDied, ServerSpec
+from ._snapshot import Baseline, Snapshot, snapshot_key, snapshot_layout
+from ._store import Store
+from ._tree import build_tree
+
+Progress = Callable[[str], None]
+_BASELINE_LIMITS = Limits(cpu_s=300, wall_s=400, memory_bytes=6 << 30, result_bytes=256 << 20)
+
+
+def _quiet(_: str) -> None:
+    return None
+
+
+def _check_python(manifest: Manifest) -> None:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if manifest.interpreter is None and version not in SpecifierSet(manifest.python):
+        raise PrepareError(
+            "python",
+            f"{manifest.name} needs Python {manifest.python}, this is {version}",
+            advice="make the virtual environment with another interpreter",
+        )
+
+
+def prepare(
+    manifest: Manifest,
+    *,
+    store: Store,
+    release: str | None = None,
+    tests_release: str | None = None,
+    level: str = "auto",
+    progress: Progress = _quiet,
+) -> Snapshot:
+    """Fetch, unpack, install and measure what is not there yet.
+
+    Safe to kill and run again, and for two processes at once. Raises PrepareError, StoreError.
+    """
+    _check_python(manifest)
+    release = release or manifest.release
+    key = snapshot_key(manifest, release, tests_release)
+    name = f"{manifest.name} {release}" + (f" with tests of {tests_release}" if tests_release else "")
+    tree = store.home / "snapshots" / key / "tree"
+    with store.locked(key):
+        if (store.home / "snapshots" / key / "baseline.json").exists():
+            return load_snapshot(
+                manifest, store=store, release=release, tests_release=tests_release
+            )
+        progress(f"{name}: environment")
+        environment = prepare_environment(manifest, release, store)
+        if not tree.exists():
+            progress(f"{name}: tree")
+            with store.building(tree) as place:
+                build_tree(manifest, release, tests_release, store, place)
+                _compile_source(environment, place, manifest, release, tests_release)
+        progress(f"{name}: baseline")
+        snapshot = _unmeasured(manifest, release, tests_release, key, tree, environment)
+        _measure(snapshot, _isolation.choose(level))
+    return load_snapshot(manifest, store=store, release=release, tests_release=tests_release)
+
+
+def load_snapshot(
+    manifest: Manifest,
+    *,
+    store: Store,
+    release: str | None = None,
+    tests_release: str | None = None,
+) -> Snapshot:
+    """A snapshot that was prepared before (raises NotPrepared)."""
+    release = release or manifest.release
+    key = snapshot_key(manifest, release, tests_release)
+    folder = store.home / "snapshots" / key
+    document = _store.read_json(folder / "baseline.json")
+    if document is None:
+        raise NotPrepared(
+            f"{manifest.name} {release} is not prepared in {store.home}; "
+            f"run `gym-codefix repos prepare {manifest.name}`"
+        )
+    environment = store.home / "environments" / document["environment"]
+    return _loaded(manifest, release, tests_release, key, environment, folder)
+
+
+@functools.lru_cache(maxsize=512)
+def _loaded(
+    manifest: Manifest,
+    release: str,
+    tests_release: str | None,
+    key: str,
+    environment: Path,
+    folder: Path,
+) -> Snapshot:
+    document = _store.read_json(folder / "baseline.json")
+    assert document is not None
+    snapshot = _unmeasured(manifest, release, tests_release, key, folder / "tree", environment)
+    baseline = Baseline(
+        passing=tuple(document["passing"]),
+        collected=tuple(document["collected"]),
+        seconds=document["seconds"],
+        suite_seconds=document["suite_seconds"],
+        modules=tuple(document["modules"]),
+        tainted=document["tainted"],
+        coverage_file=folder / "coverage.json",
+    )
+    return replace(snapshot, baseline=baseline)
+
+
+def _unmeasured(
+    manifest: Manifest,
+    release: str,
+    tests_release: str | None,
+    key: str,
+    tree: Path,
+    environment: Path,
+) -> Snapshot:
+    return Snapshot(
+        manifest=manifest,
+        release=release,
+        tests_release=tests_release,
+        key=key,
+        tree=tree,
+        environment=environment,
+        layout=snapshot_layout(manifest, release, tests_release),
+        baseline=Baseline((), (), {}, 0.0, (), False, tree.parent / "coverage.json"),
+    )
+
+
+def _compile_source(
+    environment: Path, tree: Path, manifest: Manifest, release: str, tests_release: str | None
+) -> None:
+    layout = snapshot_layout(manifest, release, tests_release)
+    command: list[Any] = [environment / "bin" / "python", "-m", "compileall", "-q"]
+    command += ["--invalidation-mode", "checked-hash"]
+    command += [path for path in layout.source if (tree / path).exists()]
+    subprocess.run(command, cwd=tree, capture_output=True, check=False)
+
+
+def _run_once(
+    spec: ServerSpec, level: str, job: Job, *, preload: bool = False
+) -> tuple[Verdict, bool]:
+    try:
+        server = Server(spec, level=level, hash_seed=job.hash_seed, preload=preload)
+    except ServerDied as error:
+        raise PrepareError("baseline", str(error)) from error
+    try:
+        verdict = server.run(job)
+    finally:
+        server.close()
+    if verdict.failure is not None:
+        raise PrepareError("baseline", f"the sandbox failed: {verdict.failure}")
+    return verdict, server.tainted
+
+
+def _measure(snapshot: Snapshot, level: str) -> None:
+    spec = snapshot.server_spec()
+    fresh = Job(start=Start.FRESH, hash_seed=1, limits=_BASELINE_LIMITS, log_chars=1_000)
+    plain, _ = _run_once(spec, level, fresh)
+    if plain.collected is None or not plain.passed():
+        errors = "\n".join(plain.collect_errors.values()) or plain.end_text
+        raise PrepareError(
+            "baseline",
+            f"no test of {snapshot.manifest.name} passes"
+            + (f" (killed at its {plain.killed} limit)" if plain.killed else ""),
+            log_tail=errors[-2_000:],
+            advice="look at import_paths, tests and pytest_args in the manifest, and at the lock",
+        )
+    traced = replace(fresh, start=Start.BASE, hash_seed=0, coverage="contexts")
+    measured, tainted = _run_once(spec, level, traced, preload=True)
+    if tainted:
+        measured, _ = _run_once(spec, level, traced)
+    if measured.contexts is None:
+        raise PrepareError(
+            "baseline", f"the coverage run did not end ({measured.killed or measured.end_text[-500:]})"
+        )
+    unstable = snapshot.manifest.unstable_tests(snapshot.release)
+    steady = plain.passed() & measured.passed() - unstable
+    folder = snapshot.tree.parent
+    kept = ("contexts", "sets", "files", "fixtures", "spawning", "importing")
+    _store.write_json(folder / "coverage.json", {key: measured.contexts[key] for key in kept})
+    _store.write_json(
+        folder / "baseline.json",
+        {
+            "environment": snapshot.environment.name,
+            "passing": [test for test in plain.collected if test in steady],
+            "collected": list(plain.collected),
+            "seconds": {test: plain.seconds.get(test, 0.0) for test in plain.collected},
+            "suite_seconds": plain.wall_s,
+            "modules": [] if tainted else _safe_modules(measured.contexts["modules"]),
+            "tainted": tainted,
+        },
+    )
+
+
+def _safe_modules(names: Sequence[str]) -> list[str]:
+    return [name for name in names if name.isascii() and name.replace(".", "").isidentifier()]

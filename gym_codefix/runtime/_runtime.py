@@ -1,0 +1,155 @@
+"""Runs jobs on warm servers: starts them, keeps the recently used ones, replaces dead ones."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+import threading
+from collections import OrderedDict
+from dataclasses import replace
+from pathlib import Path
+
+from . import _isolation
+from ._job import Job, Start, Verdict
+from ._server import Server, ServerDied
+from ._snapshot import Snapshot
+from ._store import Store
+
+_Key = tuple[str, int, bool]
+
+
+class Runtime:
+    """Thread-safe; one for a process is enough (``default_runtime``).
+
+    ``isolation``: see ``ISOLATION_CHOICES``; ``max_servers``: how many idle servers are kept.
+    Raises IsolationUnavailable, ValueError.
+    """
+
+    def __init__(
+        self, store: Store | None = None, isolation: str = "auto", max_servers: int = 8
+    ) -> None:
+        if max_servers < 1:
+            raise ValueError(f"max_servers must be at least 1, not {max_servers}")
+        self.store = store or Store()
+        self.isolation = _isolation.choose(isolation)
+        self._max_servers = max_servers
+        self._lock = threading.Lock()
+        self._servers: OrderedDict[_Key, Server] = OrderedDict()
+        self._users: dict[_Key, int] = {}
+        self._starting: dict[_Key, threading.Lock] = {}
+        atexit.register(self.close)
+
+    def run(self, snapshot: Snapshot, job: Job) -> Verdict:
+        """Run a job; a server that died is replaced once, then ``failure`` says so."""
+        if self.isolation == _isolation.PROCESS and job.edits:
+            return self._run_in_copy(snapshot, job)
+        if snapshot.baseline.tainted and job.start is Start.TEMPLATE:
+            return Verdict(refused="pytest itself imports this repository")
+        for last in (False, True):
+            try:
+                verdict = self._run(snapshot, job)
+            except ServerDied as error:
+                verdict = Verdict(failure=str(error))
+            if verdict.failure is None or last:
+                return verdict
+        raise AssertionError("unreachable")
+
+    def _run(self, snapshot: Snapshot, job: Job) -> Verdict:
+        if job.start is Start.FRESH:
+            server = self._start(snapshot, job.hash_seed, preload=False)
+            try:
+                return server.run(job)
+            finally:
+                server.close()
+        key = (snapshot.key, job.hash_seed, not snapshot.baseline.tainted)
+        server = self._borrow(key, snapshot)
+        try:
+            return server.run(job)
+        finally:
+            self._give_back(key, server)
+
+    def _start(self, snapshot: Snapshot, hash_seed: int, *, preload: bool) -> Server:
+        spec = snapshot.server_spec()
+        return Server(spec, level=self.isolation, hash_seed=hash_seed, preload=preload)
+
+    def _borrow(self, key: _Key, snapshot: Snapshot) -> Server:
+        with self._lock:
+            starting = self._starting.setdefault(key, threading.Lock())
+        with starting:
+            with self._lock:
+                server = self._servers.get(key)
+                if server is not None and server.alive():
+                    self._servers.move_to_end(key)
+                    self._users[key] = self._users.get(key, 0) + 1
+                    return server
+                dead = self._servers.pop(key, None)
+            if dead is not None:
+                dead.close()
+            server = self._start(snapshot, key[1], preload=key[2])
+            with self._lock:
+                self._servers[key] = server
+                self._users[key] = 1
+                idle = [k for k in self._servers if not self._users.get(k)]
+                surplus = max(0, len(self._servers) - self._max_servers)
+                retired = [self._servers.pop(k) for k in idle[:surplus]]
+        for old in retired:
+            old.close()
+        return server
+
+    def _give_back(self, key: _Key, server: Server) -> None:
+        with self._lock:
+            if self._servers.get(key) is server:
+                self._users[key] -= 1
+                return
+        server.close()
+
+    def _run_in_copy(self, snapshot: Snapshot, job: Job) -> Verdict:
+        """Without namespaces an edit needs a tree of its own."""
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+            tree = Path(name) / "tree"
+            shutil.copytree(snapshot.tree, tree)
+            for path, text in job.edits.items():
+                place = tree / path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with open(place, "w", encoding="utf-8", newline="") as file:
+                    file.write(text)
+            plain = replace(job, edits={}, swap={}, start=Start.FRESH)
+            try:
+                server = self._start(replace(snapshot, tree=tree), job.hash_seed, preload=False)
+            except ServerDied as error:
+                return Verdict(failure=str(error))
+            try:
+                return server.run(plain)
+            except ServerDied as error:
+                return Verdict(failure=str(error))
+            finally:
+                server.close()
+
+    def server_pids(self) -> list[int]:
+        """The outermost processes of the servers that are kept."""
+        with self._lock:
+            return [server.pid for server in self._servers.values()]
+
+    def close(self) -> None:
+        """End every server; the runtime may be used again afterwards."""
+        with self._lock:
+            servers = list(self._servers.values())
+            self._servers.clear()
+            self._users.clear()
+        for server in servers:
+            server.close()
+
+
+_default_lock = threading.Lock()
+_defaults: dict[tuple[str, Path], Runtime] = {}
+
+
+def default_runtime(isolation: str = "auto") -> Runtime:
+    """The process-wide runtime of this isolation and of the store that the environment names."""
+    store = Store()
+    with _default_lock:
+        key = (isolation, store.home)
+        if key not in _defaults:
+            _defaults[key] = Runtime(store, isolation)
+        return _defaults[key]

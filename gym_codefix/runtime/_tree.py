@@ -1,0 +1,125 @@
+"""Source trees: unpacked sdists, copies of embedded ones, and mixtures of two releases."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from gym_codefix.catalog import Layout, Manifest, Release, repos_root
+
+from ._errors import PrepareError
+from ._fetch import fetch_sdist
+from ._store import Store
+
+CONFIGURATION = ("pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini", ".pytest.ini")
+_LEFT_OUT = frozenset(
+    {".git", ".hg", ".tox", ".nox", ".venv", "venv", "node_modules", "__pycache__", ".pytest_cache"}
+    | {".mypy_cache", ".ruff_cache", ".hypothesis", ".eggs"}
+)
+
+
+def files_below(root: Path) -> Iterator[str]:
+    """Paths of regular files, relative and sorted, without caches and version control."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _LEFT_OUT)
+        for name in sorted(names):
+            place = Path(folder, name)
+            if place.is_file() and not name.endswith(".pyc"):
+                yield place.relative_to(root).as_posix()
+
+
+def open_to_readers(root: Path) -> None:
+    """Let the sandbox's unprivileged user read everything."""
+    for folder, _, names in os.walk(root):
+        os.chmod(folder, 0o755)
+        for name in names:
+            place = os.path.join(folder, name)
+            if not os.path.islink(place):
+                mode = os.stat(place).st_mode
+                os.chmod(place, 0o755 if mode & 0o100 else 0o644)
+
+
+def _unpack(data: bytes, filename: str, target: Path) -> None:
+    try:
+        if filename.endswith(".zip"):
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                archive.extractall(target)
+        else:
+            with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+                archive.extractall(target, filter="data")
+    except (OSError, tarfile.TarError, zipfile.BadZipFile, EOFError) as error:
+        raise PrepareError("unpack", f"{filename}: {error}") from error
+
+
+def release_tree(manifest: Manifest, version: str, store: Store) -> Path:
+    """The unpacked sdist of a pinned release (raises PrepareError)."""
+    release: Release = manifest.find_release(version)
+    target = store.home / "trees" / release.sha256
+    with store.locked(f"tree-{release.sha256}"):
+        if not target.exists():
+            data = fetch_sdist(manifest.name, release, store)
+            with store.building(target) as place:
+                _unpack(data, release.filename, place)
+                entries = list(place.iterdir())
+                if len(entries) != 1 or not entries[0].is_dir():
+                    raise PrepareError("unpack", f"{release.filename} does not hold one folder")
+                for entry in list(entries[0].iterdir()):
+                    entry.rename(place / entry.name)
+                entries[0].rmdir()
+                open_to_readers(place)
+    return target
+
+
+def root_of(manifest: Manifest) -> Path:
+    """The folder of an embedded or local repository."""
+    assert manifest.root is not None
+    root = Path(manifest.root)
+    return root if root.is_absolute() else repos_root() / root
+
+
+def _link(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def _belongs_to_tests(path: str, layout: Layout) -> bool:
+    return (
+        path in CONFIGURATION
+        or layout.is_test(path)
+        or any(
+            path.startswith(folder + "/") for folder in layout.tests if folder not in layout.source
+        )
+    )
+
+
+def build_tree(
+    manifest: Manifest, release: str, tests_release: str | None, store: Store, target: Path
+) -> None:
+    """Fill ``target``: one release, or the source of one with tests and configuration of another."""
+    if manifest.root is not None:
+        source = root_of(manifest)
+        for path in files_below(source):
+            place = target / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source / path, place)
+    else:
+        source = release_tree(manifest, release, store)
+        layout = manifest.layout_of(release)
+        for path in files_below(source):
+            if tests_release is None or not _belongs_to_tests(path, layout):
+                _link(source / path, target / path)
+        if tests_release is not None:
+            tests = release_tree(manifest, tests_release, store)
+            tests_layout = manifest.layout_of(tests_release)
+            for path in files_below(tests):
+                if _belongs_to_tests(path, tests_layout):
+                    _link(tests / path, target / path)
+    open_to_readers(target)
