@@ -1,0 +1,42 @@
+"""Repair: problems made from tasks, and patches graded against them."""
+
+from ._excerpt import excerpt
+from ._execute import Infrastructure, chosen_job, limits_for, run_reliably
+from ._grade import Grade, grade
+from ._hash import sha256_text
+from ._localise import Suspect, ochiai
+from ._plan import Plan, plan_edits
+from ._problem import Problem, load_problem, seeded_edits, task_snapshot
+from ._reward import REWARD_VERSION, REWARDS, SHAPED_WEIGHTS, reward_of
+from ._twinning import Twin, break_at, candidate_sites, test_function, twin_passes
+from ._visible import VisibleRun, visible_run
+
+__all__ = [
+    "REWARDS",
+    "REWARD_VERSION",
+    "SHAPED_WEIGHTS",
+    "Grade",
+    "Infrastructure",
+    "Plan",
+    "Problem",
+    "Suspect",
+    "Twin",
+    "VisibleRun",
+    "break_at",
+    "candidate_sites",
+    "chosen_job",
+    "excerpt",
+    "grade",
+    "limits_for",
+    "load_problem",
+    "ochiai",
+    "plan_edits",
+    "reward_of",
+    "run_reliably",
+    "seeded_edits",
+    "sha256_text",
+    "task_snapshot",
+    "test_function",
+    "twin_passes",
+    "visible_run",
+]

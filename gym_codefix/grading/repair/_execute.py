@@ -1,0 +1,75 @@
+"""Running chosen tests, and telling our failures from the agent's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from gym_codefix.runtime import Job, Limits, Runtime, Snapshot, Start, Verdict
+
+from ._plan import Plan
+
+_CPU_FLOOR_S, _CPU_FACTOR = 5, 10
+_WALL_FLOOR_S, _WALL_FACTOR = 15, 20
+_IDLE_SHARE = 0.5
+_TRACED_RESULT_BYTES = 256 << 20
+
+
+class Infrastructure(RuntimeError):
+    """A job failed for reasons that a no-op job shares: nobody's reward."""
+
+
+def limits_for(snapshot: Snapshot, tests: Iterable[str], *, slow: bool = False) -> Limits:
+    """Generous bounds from what the tests took at baseline (``slow``: traced or whole runs)."""
+    seconds = snapshot.baseline.seconds
+    expected = sum(seconds.get(test, 0.05) for test in tests)
+    if slow:
+        expected += snapshot.baseline.suite_seconds
+    return Limits(
+        cpu_s=int(_CPU_FLOOR_S + _CPU_FACTOR * expected),
+        wall_s=int(_WALL_FLOOR_S + _WALL_FACTOR * expected),
+    )
+
+
+def chosen_job(
+    snapshot: Snapshot,
+    tests: Iterable[str],
+    edits: Mapping[str, str],
+    *,
+    plan: Plan | None = None,
+    coverage: str | None = None,
+) -> Job:
+    """A job over these tests; from the template when ``plan`` allows it, else from base."""
+    chosen = tuple(tests)
+    limits = limits_for(snapshot, chosen, slow=coverage is not None)
+    if coverage is not None:
+        limits = replace(limits, result_bytes=_TRACED_RESULT_BYTES)
+    if plan is not None and plan.start is Start.TEMPLATE and coverage is None:
+        return Job(edits=edits, swap=plan.swap, start=Start.TEMPLATE, tests=chosen, limits=limits)
+    paths = tuple(dict.fromkeys(test.partition("::")[0] for test in chosen))
+    return Job(edits=edits, paths=paths, tests=chosen, coverage=coverage, limits=limits)
+
+
+def _from_base(job: Job) -> Job:
+    tests = job.tests or ()
+    paths = tuple(dict.fromkeys(test.partition("::")[0] for test in tests))
+    return replace(job, swap={}, start=Start.BASE, paths=paths)
+
+
+def run_reliably(snapshot: Snapshot, job: Job, runtime: Runtime) -> Verdict:
+    """Run a job; refusals of a template and faults of ours are run again.
+
+    Raises Infrastructure when a job without any edit fails as well.
+    """
+    verdict = runtime.run(snapshot, job)
+    if verdict.refused is not None:
+        job = _from_base(job)
+        verdict = runtime.run(snapshot, job)
+    if verdict.killed == "wall" and verdict.cpu_s < _IDLE_SHARE * job.limits.cpu_s:
+        verdict = runtime.run(snapshot, job)  # slept, or starved by other work: once more
+    if verdict.failure is not None:
+        probe = Job(tests=snapshot.baseline.passing[:1])
+        if (reason := runtime.run(snapshot, probe).failure) is not None:
+            raise Infrastructure(reason)
+        verdict = runtime.run(snapshot, job)
+    return verdict

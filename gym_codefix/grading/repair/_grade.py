@@ -1,0 +1,231 @@
+"""From an agent's edits to a reward: cheap refusals first, then proofs of what may be right."""
+
+from __future__ import annotations
+
+import ast
+import os
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gym_codefix.grading.judge import lost_checks
+from gym_codefix.grading.policy import refuse
+from gym_codefix.runtime import Runtime, Verdict
+
+from ._confirm import confirm as run_confirmation
+from ._confirm import lost_lines
+from ._execute import Infrastructure, chosen_job, run_reliably
+from ._plan import Plan, plan_edits
+from ._problem import Problem
+from ._reward import REWARDS, reward_of
+from ._twinning import choose_twins, twin_passes
+
+
+@dataclass(frozen=True)
+class Grade:
+    """What an episode earned and why.
+
+    ``tests_pass``: every test that was run says so, which a forgery can bring about;
+    ``resolved``: and twins, judge and (if asked) confirmation agree. ``explanation`` names no
+    hidden test. ``timing``: seconds by stage, the only part that differs between two runs.
+    """
+
+    reward: float
+    resolved: bool
+    tests_pass: bool
+    parts: Mapping[str, float]
+    reward_valid: bool = True
+    failure_reason: str | None = None
+    refused: bool = False
+    tampering: bool = False
+    overfit: bool = False
+    lost: tuple[str, ...] = ()
+    explanation: str = ""
+    tests: Mapping[str, int] = field(default_factory=dict)
+    timing: Mapping[str, float] = field(default_factory=dict)
+
+
+class _Grading:
+    """One grading in progress: collects parts, timing and the reasons against."""
+
+    def __init__(self, problem: Problem, reward: str, runtime: Runtime) -> None:
+        if reward not in REWARDS:
+            raise ValueError(f"unknown reward {reward!r}; valid: {', '.join(REWARDS)}")
+        self.problem, self.reward, self.runtime = problem, reward, runtime
+        self.parts = dict.fromkeys(("applies", "parses", "builds", "flipped", "kept"), 0.0)
+        self.counts: dict[str, int] = {}
+        self.timing: dict[str, float] = {}
+        self.tests_pass = False
+        self._secret = random.Random(os.urandom(16))
+
+    def run(self, edits: Mapping[str, str], *, confirm: bool) -> Grade:
+        problem = self.problem
+        self.parts["applies"] = 1.0
+        for path, text in edits.items():
+            try:
+                ast.parse(text)
+            except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+                return self._end(f"{path} does not parse: {error}")
+        self.parts["parses"] = 1.0
+        before = {path: problem.read(path) for path in edits}
+        refusals = refuse(before, edits)
+        if refusals:
+            first = refusals[0]
+            return self._end(f"refused: {first.path}:{first.line}: {first.message}", refused=True)
+        if all(problem.read(path) == text for path, text in edits.items()):
+            return self._end("nothing was changed")
+        over = problem.over_pristine(edits)
+        plan = plan_edits(problem.snapshot, over)
+        wrong = self._flips(over, plan)
+        if wrong is not None:
+            return wrong
+        return self._prove(edits, over, plan, confirm=confirm)
+
+    def _flips(self, over: Mapping[str, str], plan: Plan) -> Grade | None:
+        task = self.problem.task
+        verdict = self._timed("flips", over, task.flips, plan)
+        passed = verdict.passed() & set(task.flips)
+        self.parts["builds"] = float(bool(verdict.outcomes) and not verdict.collect_errors)
+        self.parts["flipped"] = len(passed) / len(task.flips)
+        self.counts["flips_passed"], self.counts["flips"] = len(passed), len(task.flips)
+        if passed == set(task.flips) and verdict.ended:
+            return None
+        seen = passed >= set(task.visible)
+        reason = f"{len(task.flips) - len(passed)} of {len(task.flips)} target tests still fail"
+        if verdict.killed:
+            reason += f"; stopped at the {verdict.killed} limit"
+        return self._end(reason, overfit=seen and bool(task.hidden) and verdict.ended)
+
+    def _prove(
+        self, edits: Mapping[str, str], over: Mapping[str, str], plan: Plan, *, confirm: bool
+    ) -> Grade:
+        problem, secret = self.problem, self._secret
+        # A tree that equals the snapshot's passes what the baseline passes.
+        reached = plan.reaching(problem.snapshot) & problem.kept if over else frozenset()
+        twins = choose_twins(problem.task, problem.snapshot, secret)
+        stages: list[object] = ["kept", *twins]
+        secret.shuffle(stages)
+        tampered, broken = [], frozenset[str]()
+        for stage in stages:
+            started = time.perf_counter()
+            if stage == "kept":
+                broken = self._kept(over, plan, reached)
+            elif twin_passes(problem.snapshot, over, stage, self.runtime):  # type: ignore[arg-type]
+                tampered.append(stage)
+            name = "kept" if stage == "kept" else "twins"
+            self.timing[name] = self.timing.get(name, 0.0) + time.perf_counter() - started
+        if broken:
+            return self._end(f"{len(broken)} tests that passed before now fail")
+        self.parts["kept"] = 1.0
+        self.tests_pass = True
+        if tampered:
+            return self._end("tampering: a test passes with its assertion broken", tampering=True)
+        before = {path: problem.read(path) or "" for path in edits}
+        gold = {path: problem.gold.get(path) or problem.snapshot.read(path) or "" for path in edits}
+        lost = [
+            f"{item.path}:{item.line}: {item.kind}" for item in lost_checks(before, edits, gold)
+        ]
+        if lost:
+            return self._end("the repair drops checks: " + "; ".join(lost[:3]), lost=tuple(lost))
+        return self._confirmed(over) if confirm else self._end("", resolved=True)
+
+    def _kept(self, over: Mapping[str, str], plan: Plan, reached: frozenset[str]) -> frozenset[str]:
+        """The kept tests that no longer pass."""
+        self.counts["kept_run"] = len(reached)
+        if not reached:
+            return frozenset()
+        order = [test for test in self.problem.snapshot.baseline.passing if test in reached]
+        verdict = self._timed("kept", over, order, plan)
+        broken = reached - verdict.passed()
+        self.parts["kept"] = 1 - len(broken) / max(1, len(self.problem.kept))
+        self.counts["kept_broken"] = len(broken)
+        return broken
+
+    def _confirmed(self, over: Mapping[str, str]) -> Grade:
+        started = time.perf_counter()
+        problem = self.problem
+        verdict = run_confirmation(problem, over, self.runtime, self._secret)
+        wanted = problem.kept | set(problem.task.flips)
+        missing = wanted - verdict.passed()
+        lost = [] if missing else lost_lines(problem, over, verdict, self.runtime)
+        self.timing["confirm"] = time.perf_counter() - started
+        if missing:
+            self.tests_pass = False
+            self.parts["kept"] = 1 - len(missing) / len(wanted)
+            return self._end(f"{len(missing)} tests fail in a fresh process")
+        if lost:
+            return self._end(
+                "lines that were tested no longer run: " + ", ".join(lost), lost=tuple(lost)
+            )
+        return self._end("", resolved=True)
+
+    def _timed(
+        self, stage: str, over: Mapping[str, str], tests: tuple[str, ...] | list[str], plan: Plan
+    ) -> Verdict:
+        started = time.perf_counter()
+        job = chosen_job(self.problem.snapshot, tests, over, plan=plan)
+        verdict = run_reliably(self.problem.snapshot, job, self.runtime)
+        if stage == "flips":
+            self.timing[stage] = time.perf_counter() - started
+        return verdict
+
+    def _end(
+        self,
+        explanation: str,
+        *,
+        resolved: bool = False,
+        refused: bool = False,
+        tampering: bool = False,
+        overfit: bool = False,
+        lost: tuple[str, ...] = (),
+    ) -> Grade:
+        return Grade(
+            reward=reward_of(
+                self.reward, self.parts, resolved=resolved, barred=refused or tampering
+            ),
+            resolved=resolved,
+            tests_pass=self.tests_pass,
+            parts=self.parts,
+            refused=refused,
+            tampering=tampering,
+            overfit=overfit,
+            lost=lost,
+            explanation=explanation,
+            tests=self.counts,
+            timing=self.timing,
+        )
+
+    def invalid(self, error: Infrastructure) -> Grade:
+        """Our own failure: no reward, and trainers are told to leave the episode out."""
+        return Grade(
+            reward=0.0,
+            resolved=False,
+            tests_pass=False,
+            parts=self.parts,
+            reward_valid=False,
+            failure_reason=str(error),
+            explanation="the grader failed",
+            timing=self.timing,
+        )
+
+
+def grade(
+    problem: Problem,
+    edits: Mapping[str, str],
+    runtime: Runtime,
+    *,
+    reward: str = "binary",
+    confirm: bool = True,
+) -> Grade:
+    """Grade edits of the broken tree (whole texts by path).
+
+    ``confirm``: prove a right patch in a fresh process over the full kept set, with coverage;
+    always on for a leaderboard. Raises ValueError for an unknown reward, never for what an agent
+    wrote.
+    """
+    grading = _Grading(problem, reward, runtime)
+    try:
+        return grading.run(edits, confirm=confirm)
+    except Infrastructure as error:
+        return grading.invalid(error)

@@ -1,0 +1,45 @@
+"""The failing build log that an agent reads: short, and only of tests that it may see."""
+
+from __future__ import annotations
+
+import re
+
+from gym_codefix.catalog import Task
+from gym_codefix.runtime import Verdict
+
+_TESTS_SHOWN = 5
+_LINES_SHOWN = 40
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
+
+
+def _useful(text: str) -> str:
+    """Assertion and error lines, the frames, and a little of the code around."""
+    lines = [_ADDRESS.sub("0x…", line.rstrip()) for line in text.splitlines()]
+    if len(lines) > _LINES_SHOWN:
+        marked = [
+            line
+            for line in lines
+            if line.startswith((">", "E  ")) or re.match(r"\S+\.py:\d+:", line)
+        ]
+        lines = marked[:_LINES_SHOWN] if marked else lines[-_LINES_SHOWN:]
+    return "\n".join(lines)
+
+
+def build_log(task: Task, verdict: Verdict) -> str:
+    """Log of the visible flips in the broken tree."""
+    parts = []
+    failing = [test for test in task.visible if verdict.outcomes.get(test) != "passed"]
+    for path, text in sorted(verdict.collect_errors.items()):
+        parts.append(f"ERROR collecting {path}\n{_useful(text)}")
+    for test in failing[:_TESTS_SHOWN]:
+        outcome = verdict.outcomes.get(test, "not run")
+        text = _useful(verdict.texts.get(test, ""))
+        parts.append(f"{outcome.upper()} {test}\n{text}".rstrip())
+    more = failing[_TESTS_SHOWN:]
+    if more:
+        parts.append("also failing:\n" + "\n".join(more[:50]))
+    if verdict.killed:
+        parts.append(f"the run was stopped at its {verdict.killed} limit")
+    if not parts and verdict.end_text:
+        parts.append(_useful(verdict.end_text))
+    return "\n\n".join(parts)

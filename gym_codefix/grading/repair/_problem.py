@@ -1,0 +1,173 @@
+"""A task made concrete on this machine: broken tree, reference, log and suspicious lines."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from gym_codefix.catalog import CatalogError, Task, manifest
+from gym_codefix.catalog.hunks import apply_hunks
+from gym_codefix.grading.mutation import Mutation, apply_mutations
+from gym_codefix.runtime import (
+    Runtime,
+    Snapshot,
+    load_snapshot,
+    prepare,
+    read_json,
+    release_tree,
+    write_json,
+)
+
+from ._hash import sha256_text
+from ._localise import Suspect, localise
+from ._log import build_log
+
+_FORMAT = "1"
+_REACHING_TESTS = 200
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One repair problem.
+
+    ``broken``: edits from the snapshot's tree to what the agent gets; ``log``: the failing build
+    log of the visible tests; ``suspects``: lines of the broken tree, most suspicious first.
+    """
+
+    task: Task
+    snapshot: Snapshot
+    broken: Mapping[str, str]
+    log: str
+    suspects: tuple[Suspect, ...]
+    runtime_store: Any
+
+    @functools.cached_property
+    def kept(self) -> frozenset[str]:
+        """The tests that pass before the repair and must still pass after it."""
+        dropped = self.task.validation.get("dropped", ())
+        return frozenset(self.snapshot.baseline.passing) - set(self.task.flips) - set(dropped)
+
+    @functools.cached_property
+    def gold(self) -> dict[str, str]:
+        """Edits from the snapshot's tree to the reference repair (empty: the tree is it)."""
+        if self.task.kind == "seeded":
+            return {}
+        assert self.task.next_release is not None
+        tree = release_tree(self.snapshot.manifest, self.task.next_release, self.runtime_store)
+        old, new = {}, {}
+        for path in {hunk.path for hunk in self.task.hunks}:
+            if (text := self.snapshot.read(path)) is not None:
+                old[path] = text
+            if (tree / path).is_file():
+                with open(tree / path, encoding="utf-8", newline="") as file:
+                    new[path] = file.read()
+        return apply_hunks(old, new, self.task.hunks)
+
+    def read(self, path: str) -> str | None:
+        """A file of the broken tree."""
+        return self.broken[path] if path in self.broken else self.snapshot.read(path)
+
+    def editable(self, path: str) -> str | None:
+        """None when an agent may edit or create the file, else why not."""
+        layout = self.snapshot.layout
+        if layout.is_test(path):
+            return "tests and their configuration belong to the task"
+        if not layout.is_source(path):
+            return f"only Python files below {', '.join(layout.source)} may be edited"
+        place = self.snapshot.tree / path
+        if place.is_symlink():
+            return "is a symbolic link"
+        if not place.exists():
+            folder = place.parent
+            if not (folder / "__init__.py").is_file():
+                return "a new file must lie in an existing package"
+            if str(PurePosixPath(path).parent) in self.snapshot.layout.import_paths:
+                return "a new top-level module could hide another one"
+        return None
+
+    def over_pristine(self, edits: Mapping[str, str]) -> dict[str, str]:
+        """An agent's edits of the broken tree as edits of the snapshot's tree."""
+        merged = {**self.broken, **edits}
+        return {path: text for path, text in merged.items() if text != self.snapshot.read(path)}
+
+    def reference_edits(self) -> dict[str, str]:
+        """The reference as an agent would give it: edits of the broken tree."""
+        texts = {**{path: self.snapshot.read(path) or "" for path in self.broken}, **self.gold}
+        return {path: text for path, text in texts.items() if text != self.read(path)}
+
+
+def task_snapshot(task: Task, runtime: Runtime) -> Snapshot:
+    """The snapshot that a task runs on (embedded ones are prepared; raises NotPrepared)."""
+    known = manifest(task.repository)
+    arguments = {"release": task.release, "tests_release": task.next_release}
+    if known.embedded:
+        return prepare(known, store=runtime.store, level=runtime.isolation, **arguments)
+    return load_snapshot(known, store=runtime.store, **arguments)
+
+
+def seeded_edits(task: Task, snapshot: Snapshot) -> dict[str, str]:
+    """The file with its mutations put in (raises CatalogError when a hash differs)."""
+    assert task.path is not None
+    text = snapshot.read(task.path)
+    if text is None or sha256_text(text) != task.sha256_before:
+        raise CatalogError(f"task {task.id}: {task.path} is not the file it was made from")
+    mutations = [Mutation.from_json(fact) for fact in task.mutations]
+    broken = apply_mutations(text, mutations)
+    if sha256_text(broken) != task.sha256_after:
+        raise CatalogError(f"task {task.id}: the mutated {task.path} has another sha256")
+    return {task.path: broken}
+
+
+def load_problem(task: Task, runtime: Runtime) -> Problem:
+    """Rebuild a problem from facts; what is costly is kept in the store.
+
+    Raises NotPrepared, CatalogError, PrepareError.
+    """
+    snapshot = task_snapshot(task, runtime)
+    place = runtime.store.path("problems", snapshot.key, f"{task.id.split('/')[-1]}-{_FORMAT}.json")
+    document = read_json(place)
+    if document is None:
+        broken = {} if task.kind == "release" else seeded_edits(task, snapshot)
+        document = _observe(task, snapshot, broken, runtime)
+        write_json(place, document)
+    return Problem(
+        task=task,
+        snapshot=snapshot,
+        broken=document["broken"],
+        log=document["log"],
+        suspects=tuple(Suspect(*entry) for entry in document["suspects"]),
+        runtime_store=runtime.store,
+    )
+
+
+def _observe(
+    task: Task, snapshot: Snapshot, broken: Mapping[str, str], runtime: Runtime
+) -> dict[str, Any]:
+    from ._execute import chosen_job, run_reliably
+    from ._plan import plan_edits
+
+    plan = plan_edits(snapshot, broken)
+    passing = frozenset(snapshot.baseline.passing) - set(task.flips)
+    near = sorted(plan.reaching(snapshot) & passing)[:_REACHING_TESTS]
+    if not broken:
+        near = _near_failures(task, snapshot, passing)
+    job = chosen_job(snapshot, (*task.visible, *near), broken, coverage="contexts")
+    verdict = run_reliably(snapshot, job, runtime)
+    return {
+        "broken": dict(broken),
+        "log": build_log(task, verdict),
+        "suspects": [list(suspect) for suspect in localise(task, snapshot, broken, verdict)],
+    }
+
+
+def _near_failures(task: Task, snapshot: Snapshot, passing: frozenset[str]) -> list[str]:
+    """Passing tests of the files that hold the failing ones."""
+    files = {test.partition("::")[0] for test in task.visible}
+    return [
+        test
+        for test in snapshot.baseline.passing
+        if test in passing and test.partition("::")[0] in files
+    ][:_REACHING_TESTS]
