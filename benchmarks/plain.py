@@ -1,11 +1,12 @@
 """The plain way to grade a patch: copy the tree, run `python -m pytest` on the whole suite.
 
-This is what the throughput benchmark compares with, in time and in every decision. It shares no code
-with the graded path but the facts of the task: no sandbox, no warm process, no choice of tests.
+This is what the throughput benchmark compares with, in time and in every decision. It shares no
+code with the graded path but the facts of the task: no sandbox, no warm process, no choice of tests.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -19,7 +20,7 @@ from pathlib import Path
 from gym_codefix.runtime import Snapshot
 
 TIMEOUT_S = 300
-_PLUGIN = '''
+_PLUGIN = """
 import json, os
 _outcomes = {}
 def pytest_runtest_logreport(report):
@@ -29,7 +30,7 @@ def pytest_runtest_logreport(report):
 def pytest_sessionfinish():
     with open(os.environ["PLAIN_RESULT"], "w") as file:
         json.dump(_outcomes, file)
-'''
+"""
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def run_plainly(snapshot: Snapshot, edits: Mapping[str, str]) -> PlainRun:
         command = [f"{snapshot.environment}/bin/python", "-m", "pytest", "-q", "--tb=no"]
         command += ["-p", "plain_result", "-p", "no:cacheprovider", f"--rootdir={tree}"]
         command += [*snapshot.manifest.pytest_args, *snapshot.layout.collected]
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):  # what did not finish did not pass
             subprocess.run(
                 command,
                 cwd=tree,
@@ -81,8 +82,6 @@ def run_plainly(snapshot: Snapshot, edits: Mapping[str, str]) -> PlainRun:
                 timeout=TIMEOUT_S,
                 check=False,
             )
-        except subprocess.TimeoutExpired:
-            pass  # what did not finish did not pass
         outcomes = json.loads(result.read_text()) if result.exists() else {}
     passed = frozenset(
         test

@@ -1,8 +1,8 @@
-"""Attacks of a repair agent on its grade: each is worth 0, and the honest repair still earns 1 after.
+"""Attacks of a repair agent on its grade: each is worth 0, and the honest repair earns 1 after.
 
-The patches are graded twice: as they come, and with the static policy switched off, so that what lies
-behind it (twins, confirmation, sandbox) is tested by itself. ``POLICY_ONLY`` names what only the policy
-stops: the residual risk, were it fooled.
+The patches are graded twice: as they come, and with the static policy switched off, so that what
+lies behind it (twins, confirmation, sandbox) is tested by itself. ``POLICY_ONLY`` names what only
+the policy stops: the residual risk, were it fooled.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ def test_a_repair_that_drops_a_check_earns_nothing(problem: Problem, runtime: Ru
 def test_answers_written_down_for_what_was_seen_are_overfit(
     problem: Problem, runtime: Runtime
 ) -> None:
-    """Right for the visible tests, wrong for the hidden: the bug comes back when the input is theirs."""
+    """Right for the visible tests, wrong for the hidden: the bug is back for their inputs."""
     text = problem.read(PATH)
     right = problem.snapshot.read(PATH)
     assert text is not None and right is not None
