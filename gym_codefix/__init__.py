@@ -1,1 +1,17 @@
-"""Gymnasium environments in which agents repair real Python repositories and write their tests."""
+"""Gymnasium environments in which code agents repair real Python repositories.
+
+Importing this package registers every environment id and imports nothing heavy.
+"""
+
+from gymnasium.envs.registration import register, registry
+
+ENVIRONMENT_IDS = ("gym_codefix/CodeRepair-Simple-v0",)
+
+if ENVIRONMENT_IDS[0] not in registry:
+    register(
+        id=ENVIRONMENT_IDS[0],
+        entry_point="gym_codefix.envs:CodeRepairSimple",
+        vector_entry_point="gym_codefix.envs:CodeRepairSimpleVector",
+    )
+
+__all__ = ["ENVIRONMENT_IDS"]

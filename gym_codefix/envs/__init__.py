@@ -1,0 +1,6 @@
+"""The environments: one small file each, its docstring is its documentation."""
+
+from ._code_repair_simple import CodeRepairSimple
+from ._vector import CodeRepairSimpleVector
+
+__all__ = ["CodeRepairSimple", "CodeRepairSimpleVector"]

@@ -1,0 +1,161 @@
+"""What single and vector environments share: tasks chosen, observations made, actions graded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from gym_codefix.catalog import CatalogError, Suite, Task, select
+from gym_codefix.grading.patch import ACTION_FORMATS, ActionError, parse_action
+from gym_codefix.grading.repair import REWARDS, Grade, Problem, excerpt, grade, load_problem
+from gym_codefix.runtime import ISOLATION_CHOICES, Runtime, default_runtime
+from gym_codefix.spaces import Unicode
+
+INSTRUCTION_CHARS = 4_000
+LOG_CHARS = 12_000
+ACTION_CHARS = 100_000
+_LEAST_CONTEXT, _MOST_CONTEXT = 200, 200_000
+_OPTIONS = ("task_id",)
+
+
+class RepairEpisodes:
+    """Loads problems and grades actions; has no episode state of its own.
+
+    Raises ValueError (CatalogError among them) for every wrong argument, naming the valid values, and
+    IsolationUnavailable.
+    """
+
+    def __init__(
+        self,
+        *,
+        suite: str,
+        split: str | None,
+        kinds: Collection[str] | None,
+        repos: Collection[str] | None,
+        reward: str,
+        context_chars: int,
+        isolation: str,
+        confirm: bool,
+    ) -> None:
+        if reward not in REWARDS:
+            raise ValueError(f"unknown reward {reward!r}; valid: {', '.join(REWARDS)}")
+        if isolation not in ISOLATION_CHOICES:
+            valid = ", ".join(ISOLATION_CHOICES)
+            raise ValueError(f"unknown isolation {isolation!r}; valid: {valid}")
+        if not isinstance(context_chars, int) or not (
+            _LEAST_CONTEXT <= context_chars <= _MOST_CONTEXT
+        ):
+            raise ValueError(
+                f"context_chars must be an integer from {_LEAST_CONTEXT} to {_MOST_CONTEXT}, "
+                f"not {context_chars!r}"
+            )
+        for name, given in (("kinds", kinds), ("repos", repos)):
+            if isinstance(given, str):
+                raise ValueError(f"{name} must be a collection of names, not the string {given!r}")
+        self.suite: Suite = select(suite, split=split, kinds=kinds, repos=repos)
+        if not self.suite.tasks:
+            raise CatalogError(f"suite {suite!r} holds no task")
+        self.reward, self.confirm, self.context_chars = reward, confirm, context_chars
+        self.runtime: Runtime = default_runtime(isolation)
+
+    @property
+    def observation_space(self) -> spaces.Dict:
+        """Texts, and counts that a policy without text can use."""
+        return spaces.Dict(
+            {
+                "instruction": Unicode(INSTRUCTION_CHARS),
+                "log": Unicode(LOG_CHARS),
+                "source": Unicode(self.context_chars),
+                "budget": spaces.Box(0, 1, (1,), np.int64),
+                "counts": spaces.Box(0, np.iinfo(np.int64).max, (4,), np.int64),
+            }
+        )
+
+    @property
+    def action_space(self) -> Unicode:
+        """The text of a patch."""
+        return Unicode(ACTION_CHARS)
+
+    def choose(self, rng: np.random.Generator, options: Mapping[str, Any] | None) -> Task:
+        """The named task, or a random one (raises ValueError for unknown options)."""
+        for key in options or {}:
+            if key not in _OPTIONS:
+                raise ValueError(f"unknown reset option {key!r}; valid: {', '.join(_OPTIONS)}")
+        if options and "task_id" in options:
+            return self.suite.task(options["task_id"])
+        return self.suite.tasks[int(rng.integers(len(self.suite.tasks)))]
+
+    def load(self, task: Task) -> Problem:
+        """The problem of a task (raises NotPrepared with the command that mends it)."""
+        return load_problem(task, self.runtime)
+
+    def observe(self, problem: Problem, *, budget: int) -> dict[str, Any]:
+        """An observation with new objects at every call."""
+        task = problem.task
+        instruction = (
+            f"Repair the repository {task.repository}: make the failing tests in the log pass and "
+            "break none that passes. Tests, and what belongs to them, cannot be edited. Hidden tests "
+            f"of the same behaviour count too.\n\nAnswer with one patch.\n{ACTION_FORMATS}"
+        )
+        counts = (
+            len(task.visible),
+            len(problem.kept),
+            len({suspect.path for suspect in problem.suspects}),
+            len(problem.snapshot.source_files()),
+        )
+        return {
+            "instruction": instruction[:INSTRUCTION_CHARS],
+            "log": problem.log[:LOG_CHARS],
+            "source": excerpt(problem, self.context_chars)[: self.context_chars],
+            "budget": np.array([budget], np.int64),
+            "counts": np.array(counts, np.int64),
+        }
+
+    def info(self, problem: Problem) -> dict[str, Any]:
+        """What every step's info carries, before a grade."""
+        return {
+            "task_id": problem.task.id,
+            "suite_hash": self.suite.hash,
+            "reward_parts": {},
+            "reward_valid": True,
+            "failure_reason": None,
+            "isolation": self.runtime.isolation,
+        }
+
+    def step(self, problem: Problem, action: str | bytes) -> tuple[Grade | None, dict[str, Any]]:
+        """Grade one action: the grade (None when it cannot be read) and the step's info."""
+        info = self.info(problem)
+        try:
+            edits = parse_action(
+                action, problem.read, editable=problem.editable, max_chars=ACTION_CHARS
+            )
+        except ActionError as error:
+            info["action_error"] = str(error)
+            return None, info
+        graded = grade(problem, edits, self.runtime, reward=self.reward, confirm=self.confirm)
+        info.update(
+            reward_parts=dict(graded.parts),
+            reward_valid=graded.reward_valid,
+            failure_reason=graded.failure_reason,
+            resolved=graded.resolved,
+            refused=graded.refused,
+            tampering=graded.tampering,
+            overfit=graded.overfit,
+            explanation=graded.explanation,
+        )
+        return graded, info
+
+
+class Stopwatch:
+    """Seconds by stage, outside ``info`` so that it stays the same from run to run."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def measure(self, stage: str, started: float) -> None:
+        """Note the seconds since ``started`` (of ``time.perf_counter``)."""
+        self.seconds[stage] = time.perf_counter() - started
