@@ -19,23 +19,23 @@ class CodeRepairSimple(gymnasium.Env[dict[str, Any], str]):
     """Repair a broken repository with one patch.
 
     ## Description
-    A real repository with one problem: a seeded mutation, or the source of one release under the tests
-    of the next. The agent reads the failing log and the most suspicious source, and answers with a
-    patch, graded by running the repository's tests in a sandbox from warm processes.
+    A real repository with one problem: a seeded mutation, or the source of one release under the
+    tests of the next. The agent reads the failing log and the most suspicious source, and answers
+    with a patch, graded by running the repository's tests in a sandbox from warm processes.
 
     ## Action Space
     `Unicode(100000)`: SEARCH/REPLACE blocks, a unified diff, or line edits `path:LINE| new text`.
 
     ## Observation Space
-    `Dict` of texts `instruction`, `log`, `source` (numbered excerpts ranked by spectrum-based fault
-    localisation), `budget` (steps left) and `counts` (visible targets, kept tests, suspicious files,
-    source files).
+    `Dict` of texts `instruction`, `log`, `source` (numbered excerpts ranked by spectrum-based
+    fault localisation), `budget` (steps left) and `counts` (visible targets, kept tests, suspicious
+    files, source files).
 
     ## Rewards
-    `binary`: 1 when every target test (some are hidden) and every kept test passes, no check was lost,
-    and negative twins fail as they must; else 0. `shaped`: weighted parts (`info["reward_parts"]`).
-    A malformed action earns 0 and `info["action_error"]` says why. `info["reward_valid"]` is False when
-    the failure was ours.
+    `binary`: 1 when every target test (some are hidden) and every kept test passes, no check was
+    lost, and negative twins fail as they must; else 0. `shaped`: weighted parts
+    (`info["reward_parts"]`). A malformed action earns 0 and `info["action_error"]` says why.
+    `info["reward_valid"]` is False when the failure was ours.
 
     ## Starting State
     A task drawn by the seeded generator, or `reset(options={"task_id": …})`.

@@ -25,8 +25,8 @@ _OPTIONS = ("task_id",)
 class RepairEpisodes:
     """Loads problems and grades actions; has no episode state of its own.
 
-    Raises ValueError (CatalogError among them) for every wrong argument, naming the valid values, and
-    IsolationUnavailable.
+    Raises ValueError (CatalogError among them) for every wrong argument, naming the valid values,
+    and IsolationUnavailable.
     """
 
     def __init__(
@@ -97,9 +97,9 @@ class RepairEpisodes:
         """An observation with new objects at every call."""
         task = problem.task
         instruction = (
-            f"Repair the repository {task.repository}: make the failing tests in the log pass and "
-            "break none that passes. Tests, and what belongs to them, cannot be edited. Hidden tests "
-            f"of the same behaviour count too.\n\nAnswer with one patch.\n{ACTION_FORMATS}"
+            f"Repair the repository {task.repository}: make the failing tests in the log pass "
+            "and break none that passes. Tests, and what belongs to them, cannot be edited. Hidden "
+            f"tests of the same behaviour count too.\n\nAnswer with one patch.\n{ACTION_FORMATS}"
         )
         counts = (
             len(task.visible),

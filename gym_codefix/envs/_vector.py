@@ -20,9 +20,10 @@ _WORKERS = 2
 class CodeRepairSimpleVector(VectorEnv[dict[str, Any], Any, Any]):
     """The vector entry point of CodeRepair-Simple.
 
-    Arguments as ``CodeRepairSimple``, and ``executor``: any ``concurrent.futures.Executor`` whose calls
-    share this process's memory (default: two threads; the work is done in child processes). After an
-    episode's end the next step resets it (autoreset mode NEXT_STEP). ``close`` leaves a passed executor.
+    Arguments as ``CodeRepairSimple``, and ``executor``: any ``concurrent.futures.Executor`` whose
+    calls share this process's memory (default: two threads; the work is done in child processes).
+    After an episode's end the next step resets it (autoreset mode NEXT_STEP). ``close`` leaves a
+    passed executor open.
     """
 
     metadata: ClassVar[dict[str, Any]] = {

@@ -70,7 +70,7 @@ class Snapshot:
 
     def source_files(self) -> tuple[str, ...]:
         """The files that an agent may edit."""
-        return tuple(path for path in files_below(self.tree) if self.layout.is_source(path))
+        return _source_files(self.tree, self.layout)
 
     def server_spec(self) -> ServerSpec:
         """How a worker serves this snapshot."""
@@ -84,6 +84,12 @@ class Snapshot:
             pytest_args=self.manifest.pytest_args,
             modules=self.baseline.modules,
         )
+
+
+@functools.lru_cache(maxsize=512)
+def _source_files(tree: Path, layout: Layout) -> tuple[str, ...]:
+    """Kept, since a reset may not walk a large tree."""
+    return tuple(path for path in files_below(tree) if layout.is_source(path))
 
 
 def snapshot_layout(manifest: Manifest, release: str, tests_release: str | None) -> Layout:

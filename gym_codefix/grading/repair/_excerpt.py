@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
-from ._problem import Problem
+from ._localise import Suspect
+
+if TYPE_CHECKING:
+    from ._problem import Problem
 
 _CUT = "…"
+_MOST_SPANS = 80
+_LINES_WITHOUT_FUNCTION = 20
+
+
+class Span(NamedTuple):
+    """Lines ``first..last`` of a file of the broken tree, 1-based and inclusive."""
+
+    path: str
+    first: int
+    last: int
 
 
 def _functions(text: str) -> list[tuple[int, int]]:
@@ -23,30 +37,29 @@ def _functions(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _ranked_spans(problem: Problem) -> Iterator[tuple[str, int, int]]:
+def rank_spans(suspects: Iterable[Suspect], read: Callable[[str], str | None]) -> list[Span]:
     """Innermost functions around the suspects, in the order of their best line."""
-    seen: set[tuple[str, int, int]] = set()
+    found: dict[Span, None] = {}
     functions: dict[str, list[tuple[int, int]]] = {}
-    for suspect in problem.suspects:
-        if suspect.path not in functions:
-            functions[suspect.path] = _functions(problem.read(suspect.path) or "")
-        around = [s for s in functions[suspect.path] if s[0] <= suspect.line <= s[1]]
-        first, last = min(
-            around, key=lambda s: s[1] - s[0], default=(suspect.line, suspect.line + 20)
-        )
-        span = (suspect.path, first, last)
-        if span not in seen:
-            seen.add(span)
-            yield span
+    for path, line, _ in suspects:
+        if path not in functions:
+            functions[path] = _functions(read(path) or "")
+        around = [span for span in functions[path] if span[0] <= line <= span[1]]
+        alone = (line, line + _LINES_WITHOUT_FUNCTION)
+        found[Span(path, *min(around, key=lambda span: span[1] - span[0], default=alone))] = None
+    return list(found)[:_MOST_SPANS]
 
 
 def excerpt(problem: Problem, context_chars: int) -> str:
     """``path:LINE| text`` lines, cut at ``context_chars``."""
     parts: list[str] = []
+    lines: dict[str, list[str]] = {}
     left = context_chars
-    for path, first, last in _ranked_spans(problem):
-        lines = (problem.read(path) or "").splitlines()[first - 1 : last]
-        block = "\n".join(f"{path}:{number}| {line}" for number, line in enumerate(lines, first))
+    for path, first, last in problem.spans:
+        if path not in lines:
+            lines[path] = (problem.read(path) or "").splitlines()
+        shown = lines[path][first - 1 : last]
+        block = "\n".join(f"{path}:{number}| {line}" for number, line in enumerate(shown, first))
         if len(block) + 2 > left:
             if not parts:
                 parts.append(block[: max(0, left - 1)] + _CUT)

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from gym_codefix.catalog import CatalogError, Task, manifest
+from gym_codefix.catalog import CatalogError, Manifest, Task, manifest
 from gym_codefix.catalog.hunks import apply_hunks
 from gym_codefix.grading.mutation import Mutation, apply_mutations
 from gym_codefix.runtime import (
     Runtime,
     Snapshot,
+    Store,
     load_snapshot,
     prepare,
     read_json,
@@ -21,11 +22,12 @@ from gym_codefix.runtime import (
     write_json,
 )
 
+from ._excerpt import Span, rank_spans
 from ._hash import sha256_text
 from ._localise import Suspect, localise
 from ._log import build_log
 
-_FORMAT = "1"
+_FORMAT = "2"
 _REACHING_TESTS = 200
 
 
@@ -34,7 +36,8 @@ class Problem:
     """One repair problem.
 
     ``broken``: edits from the snapshot's tree to what the agent gets; ``log``: the failing build
-    log of the visible tests; ``suspects``: lines of the broken tree, most suspicious first.
+    log of the visible tests; ``suspects``: lines of the broken tree, most suspicious first;
+    ``spans``: the functions around them.
     """
 
     task: Task
@@ -42,7 +45,8 @@ class Problem:
     broken: Mapping[str, str]
     log: str
     suspects: tuple[Suspect, ...]
-    runtime_store: Any
+    spans: tuple[Span, ...]
+    store: Store
 
     @functools.cached_property
     def kept(self) -> frozenset[str]:
@@ -56,7 +60,7 @@ class Problem:
         if self.task.kind == "seeded":
             return {}
         assert self.task.next_release is not None
-        tree = release_tree(self.snapshot.manifest, self.task.next_release, self.runtime_store)
+        tree = release_tree(self.snapshot.manifest, self.task.next_release, self.store)
         old, new = {}, {}
         for path in {hunk.path for hunk in self.task.hunks}:
             if (text := self.snapshot.read(path)) is not None:
@@ -102,10 +106,19 @@ class Problem:
 def task_snapshot(task: Task, runtime: Runtime) -> Snapshot:
     """The snapshot that a task runs on (embedded ones are prepared; raises NotPrepared)."""
     known = manifest(task.repository)
-    arguments = {"release": task.release, "tests_release": task.next_release}
+    return _snapshot(known, task.release, task.next_release, runtime.store, runtime.isolation)
+
+
+@functools.lru_cache(maxsize=512)
+def _snapshot(
+    known: Manifest, release: str, tests_release: str | None, store: Store, level: str
+) -> Snapshot:
+    """Kept, since to find a snapshot's key costs more than a whole reset may."""
     if known.embedded:
-        return prepare(known, store=runtime.store, level=runtime.isolation, **arguments)
-    return load_snapshot(known, store=runtime.store, **arguments)
+        return prepare(
+            known, store=store, release=release, tests_release=tests_release, level=level
+        )
+    return load_snapshot(known, store=store, release=release, tests_release=tests_release)
 
 
 def seeded_edits(task: Task, snapshot: Snapshot) -> dict[str, str]:
@@ -139,7 +152,8 @@ def load_problem(task: Task, runtime: Runtime) -> Problem:
         broken=document["broken"],
         log=document["log"],
         suspects=tuple(Suspect(*entry) for entry in document["suspects"]),
-        runtime_store=runtime.store,
+        spans=tuple(Span(*entry) for entry in document["spans"]),
+        store=runtime.store,
     )
 
 
@@ -156,10 +170,13 @@ def _observe(
         near = _near_failures(task, snapshot, passing)
     job = chosen_job(snapshot, (*task.visible, *near), broken, coverage="contexts")
     verdict = run_reliably(snapshot, job, runtime)
+    suspects = localise(task, snapshot, broken, verdict)
+    spans = rank_spans(suspects, lambda path: broken.get(path) or snapshot.read(path))
     return {
         "broken": dict(broken),
         "log": build_log(task, verdict),
-        "suspects": [list(suspect) for suspect in localise(task, snapshot, broken, verdict)],
+        "suspects": [list(suspect) for suspect in suspects],
+        "spans": [list(span) for span in spans],
     }
 
 
