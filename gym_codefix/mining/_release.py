@@ -1,9 +1,209 @@
-"""stub to be replaced"""
+"""Release tasks: slices of the diff between two releases, each the smallest that flips some tests."""
+
 from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+
+from gym_codefix.catalog import Manifest, Task, hide_half
+from gym_codefix.catalog.hunks import Hunk, apply_hunks, diff_hunks
+from gym_codefix.grading.repair import limits_for, run_reliably
+from gym_codefix.runtime import (
+    CoverageMap,
+    Job,
+    Runtime,
+    Snapshot,
+    Verdict,
+    files_below,
+    prepare,
+    release_tree,
+)
+
+from ._label import label_of
+from ._trial import Trial, run_tests
+from .slicing import ExecutedLines, slice_release
+
+_RUNS = 400
+_SECONDS = 240.0
+_MOST_HUNKS = 10
+_MOST_FLIPS = 60
+
+
 @dataclass(frozen=True)
 class DroppedCandidate:
+    """A flip or a slice that made no task, and why."""
+
     candidate: str
     reason: str
-def mine_release(*a, **k): raise NotImplementedError
-MinedRelease=object
+
+
+@dataclass(frozen=True)
+class MinedRelease:
+    """Tasks that are not validated yet, and what was dropped on the way to them."""
+
+    tasks: tuple[Task, ...]
+    dropped: tuple[DroppedCandidate, ...]
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """The source of one release under the tests of the next."""
+
+    snapshot: Snapshot
+    runtime: Runtime
+    old: Mapping[str, str]
+    new: Mapping[str, str]
+    hunks: tuple[Hunk, ...]
+
+    def run(
+        self, hunks: Sequence[Hunk], tests: Collection[str], *, coverage: str | None = None
+    ) -> Trial:
+        edits = apply_hunks(self.old, self.new, hunks)
+        return run_tests(self.snapshot, self.runtime, edits, tests, coverage=coverage)
+
+
+def mine_release(
+    manifest: Manifest,
+    earlier: str,
+    later: str,
+    runtime: Runtime,
+    *,
+    runs: int = _RUNS,
+    seconds: float = _SECONDS,
+    progress: Callable[[str], None] = lambda _: None,
+) -> MinedRelease:
+    """Tasks from ``earlier`` to ``later``: its source, the later tests, a few hunks as reference.
+
+    At most ``runs`` runs, and about ``seconds``, are spent on the slicing. A slice has at most 10
+    hunks. Raises CatalogError for an unknown release, PrepareError when the earlier source cannot
+    run the later tests at all, StoreError.
+    """
+    snapshot = prepare(
+        manifest,
+        store=runtime.store,
+        release=earlier,
+        tests_release=later,
+        level=runtime.isolation,
+    )
+    pair = _load(snapshot, manifest, later, runtime)
+    if not pair.hunks:
+        return MinedRelease((), (DroppedCandidate(later, "no source file differs"),))
+    flips, unfit = _flips(pair, manifest, earlier, later)
+    progress(f"{manifest.name} {earlier} -> {later}: {len(pair.hunks)} hunks, {len(flips)} flips")
+    if not flips:
+        return MinedRelease((), (*unfit, DroppedCandidate(later, "no test flips")))
+    before = pair.run((), flips, coverage="contexts")
+    after = pair.run(pair.hunks, flips, coverage="contexts")
+    executed, import_time = _executed(flips, before.verdict, after.verdict)
+
+    def passing(hunks: Sequence[Hunk]) -> Collection[str]:
+        try:
+            return pair.run(hunks, flips).passed
+        except ValueError:  # half of a change that does not parse
+            return ()
+
+    started = time.monotonic()
+    passing(pair.hunks)
+    budget = max(20, min(runs, int(seconds / max(time.monotonic() - started, 0.01))))
+    sliced = slice_release(
+        pair.hunks,
+        flips,
+        passing,
+        executed=executed,
+        import_time=import_time,
+        budget=budget,
+        max_hunks=_MOST_HUNKS,
+    )
+    source = "\n".join(pair.old.values())
+    date = manifest.find_release(later).date
+    tasks = []
+    for part in sliced.slices:
+        chosen = tuple(sorted(part.flips)[:_MOST_FLIPS])
+        tasks.append(
+            Task(
+                kind="release",
+                repository=manifest.name,
+                release=earlier,
+                next_release=later,
+                flips=chosen,
+                hidden=hide_half(chosen),
+                label=label_of(chosen, before.verdict, source),
+                date=date,
+                hunks=part.hunks,
+            )
+        )
+    dropped = tuple(DroppedCandidate(entry.flip, entry.reason) for entry in sliced.dropped)
+    progress(
+        f"{manifest.name} {earlier} -> {later}: {len(tasks)} slices, {len(dropped)} flips in none, "
+        f"{sliced.runs} runs"
+    )
+    return MinedRelease(tuple(tasks), (*unfit, *dropped))
+
+
+def _load(snapshot: Snapshot, manifest: Manifest, later: str, runtime: Runtime) -> _Pair:
+    """Both sources as texts; files of another kind or encoding are no part of a repair."""
+    tree = release_tree(manifest, later, runtime.store)
+    layout = manifest.layout_of(later)
+    new = {}
+    for path in files_below(tree):
+        if layout.is_source(path) and snapshot.layout.is_source(path):
+            try:
+                with open(tree / path, encoding="utf-8", newline="") as file:
+                    new[path] = file.read()
+            except UnicodeDecodeError:
+                continue
+    old = {}
+    for path in snapshot.source_files():
+        try:
+            old[path] = snapshot.read(path) or ""
+        except UnicodeDecodeError:
+            new.pop(path, None)
+    return _Pair(snapshot, runtime, old, new, tuple(diff_hunks(old, new)))
+
+
+def _flips(
+    pair: _Pair, manifest: Manifest, earlier: str, later: str
+) -> tuple[list[str], tuple[DroppedCandidate, ...]]:
+    """Tests that the whole diff turns from failing to passing, in the order of their names."""
+    unstable = manifest.unstable_tests(earlier) | manifest.unstable_tests(later)
+    everything = apply_hunks(pair.old, pair.new, pair.hunks)
+    baseline = frozenset(pair.snapshot.baseline.passing)
+    whole = _whole_run(pair, everything)
+    flips = sorted(whole.passed() - baseline - unstable)
+    if not flips:
+        return [], ()
+    already = pair.run((), flips).passed
+    unfit = tuple(DroppedCandidate(test, "passes at times without a repair") for test in already)
+    return [test for test in flips if test not in already], unfit
+
+
+def _whole_run(pair: _Pair, edits: Mapping[str, str]) -> Verdict:
+    """Every test that can be collected with these edits, those that the snapshot lacks too."""
+    limits = limits_for(pair.snapshot, pair.snapshot.baseline.collected, slow=True)
+    return run_reliably(pair.snapshot, Job(edits=edits, limits=limits), pair.runtime)
+
+
+def _executed(
+    flips: Sequence[str], before: Verdict, after: Verdict
+) -> tuple[dict[str, ExecutedLines], ExecutedLines]:
+    """Lines that each flip runs in either release, and those that run at import."""
+    sides = [
+        CoverageMap(verdict.contexts) if verdict.contexts is not None else None
+        for verdict in (before, after)
+    ]
+    by_test: list[dict[str, dict[str, set[int]]]] = [{}, {}]
+    imported: list[dict[str, set[int]]] = [{}, {}]
+    for side, coverage in enumerate(sides):
+        if coverage is None:
+            continue
+        for path in coverage.files():
+            for line, tests in coverage.tests_by_line(path).items():
+                for test in tests:
+                    by_test[side].setdefault(test, {}).setdefault(path, set()).add(line)
+                if coverage.ran_at_import(path, line, line):
+                    imported[side].setdefault(path, set()).add(line)
+    executed = {
+        flip: ExecutedLines(by_test[0].get(flip, {}), by_test[1].get(flip, {})) for flip in flips
+    }
+    return executed, ExecutedLines(imported[0], imported[1])

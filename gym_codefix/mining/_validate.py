@@ -60,7 +60,7 @@ class Validator:
         snapshot = task_snapshot(task, self._runtime)
         try:
             broken = seeded_edits(task, snapshot) if task.kind == "seeded" else {}
-            problem = Problem(task, snapshot, broken, "", (), self._runtime.store)
+            problem = Problem(task, snapshot, broken, "", (), (), self._runtime.store)
             return self._validate(problem)
         except Infrastructure as error:
             return Proof(task, f"could not be run: {error}")

@@ -56,7 +56,7 @@ class ExecutedLines:
 
 @dataclass(frozen=True)
 class Slice:
-    """Hunks, and every flip that passes when exactly these are applied to the old release."""
+    """Hunks, and the flips for which exactly these were found to be the fewest that do."""
 
     hunks: tuple[Hunk, ...]
     flips: tuple[str, ...]
@@ -125,18 +125,15 @@ def slice_release(
 
     `run(hunks)` gives the flips that pass with these hunks applied to the old release; without
     any, none does. `executed` has the lines that each flip runs in its body, `import_time`
-    those that run when the package is imported: both only steer the search. A slice inside a
-    larger one with the same flips and more is merged into it. At most `budget` runs are made,
-    and a flip is dropped when its slice would have more than `max_hunks`.
+    those that run when the package is imported: both only steer the search. Each flip is in one
+    slice, its own smallest, so a slice may lie inside another one. At most `budget` runs are
+    made, and a flip is dropped when its slice would have more than `max_hunks`.
     """
     oracle = _Oracle(hunks, run, budget)
     at_import = frozenset(place for place, hunk in enumerate(hunks) if import_time.touch(hunk))
-    found: dict[_Unit, frozenset[str]] = {}
+    found: dict[_Unit, list[str]] = {}
     dropped: list[DroppedFlip] = []
-    explained: set[str] = set()
     for flip in flips:
-        if flip in explained:
-            continue
         lines = executed.get(flip, ExecutedLines())
         candidates = at_import | {place for place, hunk in enumerate(hunks) if lines.touch(hunk)}
         try:
@@ -151,21 +148,12 @@ def slice_release(
             reason = f"needs {len(kept)} hunks, more than {max_hunks}"
             dropped.append(DroppedFlip(flip, reason))
         else:
-            found[kept] = oracle.passing(kept)
-            explained |= found[kept]
+            found.setdefault(kept, []).append(flip)
     slices = [
-        Slice(
-            tuple(hunks[place] for place in sorted(kept)),
-            tuple(flip for flip in flips if flip in passing),
-        )
-        for kept, passing in sorted(found.items(), key=lambda item: sorted(item[0]))
-        if not _is_inside_another(kept, found)
+        Slice(tuple(hunks[place] for place in sorted(kept)), tuple(chosen))
+        for kept, chosen in sorted(found.items(), key=lambda item: sorted(item[0]))
     ]
-    return SlicingResult(
-        tuple(slices),
-        tuple(entry for entry in dropped if entry.flip not in explained),
-        oracle.runs,
-    )
+    return SlicingResult(tuple(slices), tuple(dropped), oracle.runs)
 
 
 class _BudgetSpent(Exception):
@@ -274,7 +262,3 @@ def _units(hunks: Sequence[H], groups: Iterable[Collection[H]]) -> list[_Unit]:
         unit_of.get(place, frozenset({place})) for place in range(len(hunks))
     )
     return list(dict.fromkeys(everyone))
-
-
-def _is_inside_another(kept: _Unit, found: Mapping[_Unit, frozenset[str]]) -> bool:
-    return any(kept < other and found[kept] <= passing for other, passing in found.items())
