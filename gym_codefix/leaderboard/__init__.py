@@ -23,6 +23,7 @@ from gym_codefix.leaderboard._result import (
     Metrics,
     Result,
 )
+from gym_codefix.leaderboard._run import Episodes, run_agent
 from gym_codefix.leaderboard._schema import schema_files, validate_record, validate_result
 from gym_codefix.leaderboard._statistics import (
     bootstrap_means,
@@ -41,6 +42,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "STATUSES",
     "EpisodeRecord",
+    "Episodes",
     "Estimate",
     "EstimateAtK",
     "Fault",
@@ -62,6 +64,7 @@ __all__ = [
     "read_result",
     "records_bytes",
     "render_table",
+    "run_agent",
     "schema_files",
     "stratified_weights",
     "validate_record",

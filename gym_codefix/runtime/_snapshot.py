@@ -15,7 +15,7 @@ from ._coverage_map import CoverageMap
 from ._environment import environment_key
 from ._errors import NotPrepared
 from ._server import ServerSpec
-from ._store import Store, sha256_of
+from ._store import sha256_of
 from ._tree import files_below, root_of
 
 _FORMAT = "4"

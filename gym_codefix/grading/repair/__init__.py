@@ -6,7 +6,7 @@ from ._grade import Grade, grade
 from ._hash import sha256_text
 from ._localise import Suspect, ochiai
 from ._plan import Plan, plan_edits
-from ._problem import Problem, load_problem, seeded_edits, task_snapshot
+from ._problem import Problem, load_problem, prepare_task, seeded_edits, task_snapshot
 from ._reward import REWARD_VERSION, REWARDS, SHAPED_WEIGHTS, reward_of
 from ._twinning import Twin, break_at, candidate_sites, test_function, twin_passes
 from ._visible import VisibleRun, visible_run
@@ -31,6 +31,7 @@ __all__ = [
     "load_problem",
     "ochiai",
     "plan_edits",
+    "prepare_task",
     "reward_of",
     "run_reliably",
     "seeded_edits",

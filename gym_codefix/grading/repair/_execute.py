@@ -9,8 +9,8 @@ from gym_codefix.runtime import Job, Limits, Runtime, Snapshot, Start, Verdict
 
 from ._plan import Plan
 
-_CPU_FLOOR_S, _CPU_FACTOR = 5, 10
-_WALL_FLOOR_S, _WALL_FACTOR = 15, 20
+_CPU_FLOOR_S, _CPU_FACTOR = 2, 8
+_WALL_FLOOR_S, _WALL_FACTOR = 10, 20
 _IDLE_SHARE = 0.5
 _TRACED_RESULT_BYTES = 256 << 20
 

@@ -121,6 +121,20 @@ def _snapshot(
     return load_snapshot(known, store=store, release=release, tests_release=tests_release)
 
 
+def prepare_task(task: Task, runtime: Runtime) -> None:
+    """Fetch and measure all that a task needs; afterwards it runs offline (raises PrepareError)."""
+    known = manifest(task.repository)
+    prepare(
+        known,
+        store=runtime.store,
+        release=task.release,
+        tests_release=task.next_release,
+        level=runtime.isolation,
+    )
+    if task.next_release is not None:
+        release_tree(known, task.next_release, runtime.store)
+
+
 def seeded_edits(task: Task, snapshot: Snapshot) -> dict[str, str]:
     """The file with its mutations put in (raises CatalogError when a hash differs)."""
     assert task.path is not None

@@ -1,0 +1,93 @@
+"""The main job: prepare, run the reference agents on a suite, rank them, write the board.
+
+`python benchmarks/run.py` runs `lite`; `--full` runs every task of the catalogue.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from gym_codefix.agents import make_agent
+from gym_codefix.catalog import select
+from gym_codefix.grading.repair import load_problem, prepare_task
+from gym_codefix.leaderboard import build_page, render_table, run_agent
+from gym_codefix.runtime import PrepareError, StoreError, default_runtime
+
+ROOT = Path(__file__).resolve().parent.parent
+AGENTS = ("noop", "random", "search@1", "search@10", "search@100", "gold")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--suite", default="lite")
+    parser.add_argument("--full", action="store_true", help="the suite `full` instead of `lite`")
+    parser.add_argument("--agents", nargs="+", default=list(AGENTS), metavar="AGENT")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--out", type=Path, help="default: leaderboards/SUITE")
+    arguments = parser.parse_args()
+    suite = select("full" if arguments.full else arguments.suite)
+    agents = [make_agent(name, seed=arguments.seed) for name in arguments.agents]
+    out = arguments.out or ROOT / "leaderboards" / suite.name
+    command = f"python benchmarks/run.py {shlex.join(sys.argv[1:])}".strip()
+    console = Console()
+    console.print(f"$ {command}", markup=False)
+    console.print(f"suite {suite.name}: {len(suite.tasks)} tasks, hash {suite.hash[:16]}")
+    started = time.monotonic()
+    runtime = default_runtime()
+    console.print(f"isolation {runtime.isolation}, store {runtime.store.home}", markup=False)
+    runs = []
+    with Progress(
+        TextColumn("{task.description:<24}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+    ) as progress:
+        bar = progress.add_task("prepare", total=len(suite.tasks))
+        for task in suite.tasks:
+            progress.update(bar, description=f"prepare {task.repository}")
+            try:
+                prepare_task(task, runtime)
+                load_problem(task, runtime)
+            except (PrepareError, StoreError) as error:
+                sys.exit(f"error: {task.repository} {task.release} cannot be prepared\n{error}")
+            progress.advance(bar)
+        for agent in agents:
+            bar = progress.add_task(agent.name, total=len(suite.tasks))
+            runs.append(
+                run_agent(
+                    suite,
+                    agent,
+                    out,
+                    seed=arguments.seed,
+                    workers=arguments.workers,
+                    command=command,
+                    progress=lambda name, done, total, bar=bar: progress.update(
+                        bar, completed=done
+                    ),
+                )
+            )
+    console.print(render_table([result for result, _ in runs]))
+    page = out / "index.html"
+    build_page(runs, page, title=f"gym_codefix: {suite.name}")
+    console.print(
+        f"{page} and the rows and records beside it; {time.monotonic() - started:.0f} s",
+        markup=False,
+    )
+    by_name = {result.agent: result for result, _ in runs}
+    for name, wanted in (("gold", 1.0), ("noop", 0.0)):
+        if name in by_name and by_name[name].metrics.resolved_at_1.value != wanted:
+            value = by_name[name].metrics.resolved_at_1.value
+            sys.exit(f"error: {name} resolves {value}, not {wanted}")
+
+
+if __name__ == "__main__":
+    main()
