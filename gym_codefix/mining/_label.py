@@ -7,7 +7,9 @@ from collections.abc import Iterable
 
 from gym_codefix.runtime import Verdict
 
-_ERROR = re.compile(r"^E\s+(?:[\w.]*\.)?([A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt)\b)(.*)", re.MULTILINE)
+_ERROR = re.compile(
+    r"^E\s+(?:[\w.]*\.)?([A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt)\b)(.*)", re.MULTILINE
+)
 _QUOTED = re.compile(r"'([^']+)'")
 _MISSING = frozenset({"ImportError", "ModuleNotFoundError", "NameError"})
 _NEW_ARGUMENT = re.compile(r"unexpected keyword argument|takes .* positional|positional argument")
@@ -16,9 +18,9 @@ _NEW_ARGUMENT = re.compile(r"unexpected keyword argument|takes .* positional|pos
 def label_of(flips: Iterable[str], before: Verdict, source: str) -> str:
     """``bugfix`` when every flip fails inside code that is already there, else ``feature``.
 
-    ``before``: a run of the flips without the repair; ``source``: the text of the package then. A test
-    that cannot even be collected, or that fails over a name, attribute or parameter that the source
-    does not have yet, asks for a feature.
+    ``before``: a run of the flips without the repair; ``source``: the text of the package then. A
+    test that cannot even be collected, or that fails over a name, attribute or parameter that the
+    source does not have yet, asks for a feature.
     """
     words = frozenset(re.findall(r"\w+", source))
     fails_inside = (_fails_inside(before, test, words) for test in flips)

@@ -1,4 +1,4 @@
-"""Release tasks: slices of the diff between two releases, each the smallest that flips some tests."""
+"""Release tasks: slices of the diff between two releases, each the fewest hunks for its tests."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from gym_codefix.runtime import (
 
 from ._label import label_of
 from ._trial import Trial, run_tests
-from .slicing import ExecutedLines, slice_release
+from .slicing import ExecutedLines, Slice, slice_release
 
 _RUNS = 400
 _SECONDS = 240.0
 _MOST_HUNKS = 10
+_ROUNDS = 3
 _MOST_FLIPS = 60
 
 
@@ -89,56 +90,96 @@ def mine_release(
     pair = _load(snapshot, manifest, later, runtime)
     if not pair.hunks:
         return MinedRelease((), (DroppedCandidate(later, "no source file differs"),))
-    flips, unfit = _flips(pair, manifest, earlier, later)
+    flips, hopeless, unfit = _flips(pair, manifest, earlier, later)
     progress(f"{manifest.name} {earlier} -> {later}: {len(pair.hunks)} hunks, {len(flips)} flips")
     if not flips:
         return MinedRelease((), (*unfit, DroppedCandidate(later, "no test flips")))
     before = pair.run((), flips, coverage="contexts")
     after = pair.run(pair.hunks, flips, coverage="contexts")
-    executed, import_time = _executed(flips, before.verdict, after.verdict)
-
-    def passing(hunks: Sequence[Hunk]) -> Collection[str]:
-        try:
-            return pair.run(hunks, flips).passed
-        except ValueError:  # half of a change that does not parse
-            return ()
-
-    started = time.monotonic()
-    passing(pair.hunks)
-    budget = max(20, min(runs, int(seconds / max(time.monotonic() - started, 0.01))))
-    sliced = slice_release(
-        pair.hunks,
-        flips,
-        passing,
-        executed=executed,
-        import_time=import_time,
-        budget=budget,
-        max_hunks=_MOST_HUNKS,
-    )
-    source = "\n".join(pair.old.values())
-    date = manifest.find_release(later).date
-    tasks = []
-    for part in sliced.slices:
-        chosen = tuple(sorted(part.flips)[:_MOST_FLIPS])
-        tasks.append(
-            Task(
-                kind="release",
-                repository=manifest.name,
-                release=earlier,
-                next_release=later,
-                flips=chosen,
-                hidden=hide_half(chosen),
-                label=label_of(chosen, before.verdict, source),
-                date=date,
-                hunks=part.hunks,
-            )
-        )
-    dropped = tuple(DroppedCandidate(entry.flip, entry.reason) for entry in sliced.dropped)
+    hints = _executed(flips, before.verdict, after.verdict)
+    slices, dropped = _sound_slices(pair, flips, hopeless, hints, runs, seconds)
+    words = "\n".join(pair.old.values())
+    tasks = [_task(manifest, earlier, later, part, before.verdict, words) for part in slices]
     progress(
-        f"{manifest.name} {earlier} -> {later}: {len(tasks)} slices, {len(dropped)} flips in none, "
-        f"{sliced.runs} runs"
+        f"{manifest.name} {earlier} -> {later}: {len(tasks)} slices, {len(dropped)} flips in none"
     )
     return MinedRelease(tuple(tasks), (*unfit, *dropped))
+
+
+def _sound_slices(
+    pair: _Pair,
+    flips: Sequence[str],
+    hopeless: frozenset[str],
+    hints: tuple[Mapping[str, ExecutedLines], ExecutedLines],
+    runs: int,
+    seconds: float,
+) -> tuple[list[Slice], list[DroppedCandidate]]:
+    """Slices that keep what passed before.
+
+    The smallest set of hunks may be half of a change and break other tests: those become guards,
+    which the next round's slices must keep passing. ``hopeless`` ones fail with all hunks as well.
+    """
+    deadline = time.monotonic() + seconds
+    kept = frozenset(pair.snapshot.baseline.passing) - set(flips) - hopeless
+    guards: frozenset[str] = frozenset()
+    sound: list[Slice] = []
+    dropped: list[DroppedCandidate] = []
+    left = list(flips)
+    for _ in range(_ROUNDS):
+
+        def passing(hunks: Sequence[Hunk]) -> Collection[str]:
+            try:
+                trial = pair.run(hunks, {*left, *guards})  # noqa: B023  (called in this round only)
+            except ValueError:  # half of a change that does not parse
+                return ()
+            return trial.passed - guards if guards <= trial.passed else ()  # noqa: B023
+
+        started = time.monotonic()
+        passing(pair.hunks)
+        each = max(time.monotonic() - started, 0.01)
+        budget = min(runs, int((deadline - started) / each))
+        if budget < 1:
+            break
+        sliced = slice_release(
+            pair.hunks,
+            left,
+            passing,
+            executed=hints[0],
+            import_time=hints[1],
+            budget=budget,
+            max_hunks=_MOST_HUNKS,
+        )
+        runs -= sliced.runs
+        dropped += [DroppedCandidate(entry.flip, entry.reason) for entry in sliced.dropped]
+        left = []
+        for part in sliced.slices:
+            broken = kept - pair.run(part.hunks, kept).passed
+            if broken:
+                guards |= broken
+                left += part.flips
+            else:
+                sound.append(part)
+        if not left:
+            break
+    reason = "its slice breaks tests that passed before"
+    return sound, [*dropped, *(DroppedCandidate(flip, reason) for flip in left)]
+
+
+def _task(
+    manifest: Manifest, earlier: str, later: str, part: Slice, before: Verdict, source: str
+) -> Task:
+    flips = tuple(sorted(part.flips)[:_MOST_FLIPS])
+    return Task(
+        kind="release",
+        repository=manifest.name,
+        release=earlier,
+        next_release=later,
+        flips=flips,
+        hidden=hide_half(flips),
+        label=label_of(flips, before, source),
+        date=manifest.find_release(later).date,
+        hunks=part.hunks,
+    )
 
 
 def _load(snapshot: Snapshot, manifest: Manifest, later: str, runtime: Runtime) -> _Pair:
@@ -164,18 +205,19 @@ def _load(snapshot: Snapshot, manifest: Manifest, later: str, runtime: Runtime) 
 
 def _flips(
     pair: _Pair, manifest: Manifest, earlier: str, later: str
-) -> tuple[list[str], tuple[DroppedCandidate, ...]]:
-    """Tests that the whole diff turns from failing to passing, in the order of their names."""
+) -> tuple[list[str], frozenset[str], tuple[DroppedCandidate, ...]]:
+    """Tests that the whole diff repairs, tests that it breaks, and what is unfit to be a flip."""
     unstable = manifest.unstable_tests(earlier) | manifest.unstable_tests(later)
     everything = apply_hunks(pair.old, pair.new, pair.hunks)
     baseline = frozenset(pair.snapshot.baseline.passing)
     whole = _whole_run(pair, everything)
     flips = sorted(whole.passed() - baseline - unstable)
+    hopeless = baseline - whole.passed()
     if not flips:
-        return [], ()
+        return [], hopeless, ()
     already = pair.run((), flips).passed
     unfit = tuple(DroppedCandidate(test, "passes at times without a repair") for test in already)
-    return [test for test in flips if test not in already], unfit
+    return [test for test in flips if test not in already], hopeless, unfit
 
 
 def _whole_run(pair: _Pair, edits: Mapping[str, str]) -> Verdict:

@@ -105,8 +105,8 @@ def mine_seeded(
     """About ``count`` tasks of a repository's main release, spread over files and operators.
 
     Half have one mutation (level 1), a fifth two in one file (2), the rest a removed branch or
-    statement (3). Which ones depends on ``seed`` and on what the tests do, never on the clock, unless
-    ``seconds`` end the search first. Raises PrepareError, StoreError.
+    statement (3). Which ones depends on ``seed`` and on what the tests do, never on the clock,
+    unless ``seconds`` end the search first. Raises PrepareError, StoreError.
     """
     snapshot = prepare(manifest, store=runtime.store, level=runtime.isolation)
     search = _Search(snapshot, runtime, seed, time.monotonic() + seconds)

@@ -48,7 +48,5 @@ def run_tests(
 def as_trial(tests: Collection[str], verdict: Verdict) -> Trial:
     """Sort the outcomes; a test that is missing was lost with its module, and counts as failed."""
     passed = verdict.passed() & frozenset(tests)
-    failed = frozenset(
-        test for test in tests if verdict.outcomes.get(test, "error") in _FAILING
-    )
+    failed = frozenset(test for test in tests if verdict.outcomes.get(test, "error") in _FAILING)
     return Trial(passed, failed, frozenset(tests) - passed - failed, verdict)

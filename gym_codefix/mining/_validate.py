@@ -11,6 +11,7 @@ from gym_codefix.grading.policy import refuse
 from gym_codefix.grading.repair import (
     Infrastructure,
     Problem,
+    chosen_job,
     limits_for,
     plan_edits,
     run_reliably,
@@ -28,12 +29,12 @@ _DATES = (
     "2027-02-28T23:59:30+00:00",
     "2031-07-04T03:00:00+00:00",
     None,
-    "2025-12-31T12:00:00+00:00",
+    None,
 )
-_CWD = (None, "/tmp/elsewhere", None, "/tmp/elsewhere", None)
+_CWD = (None, "/tmp/elsewhere", "/tmp/elsewhere", None, None)
 _ORDERS = (None, 11, 12, 13, 14)
 # A test of the kept set that the reference loses is left out of it, if it is one of very few.
-_MOST_DROPPED = 3
+_MOST_DROPPED = 8
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Proof:
 
 
 class Validator:
-    """Validates tasks one after the other; runs that tasks share (the pristine tree) are made once."""
+    """Validates tasks one after the other; runs that tasks share are made once."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -109,7 +110,8 @@ class Validator:
                 self._pristine[key] = self._run(snapshot, {}, everything, run)
             trial = self._pristine[key]
             mine = problem.kept | set(problem.task.flips)
-            return Trial(trial.passed & mine, trial.failed & mine, trial.other & mine, trial.verdict)
+            passed, failed = trial.passed & mine, trial.failed & mine
+            return Trial(passed, failed, trial.other & mine, trial.verdict)
         tests = problem.kept | set(problem.task.flips)
         if run:
             reaching = plan_edits(snapshot, problem.gold).reaching(snapshot)
@@ -118,7 +120,13 @@ class Validator:
         return self._run(snapshot, problem.gold, tests, run)
 
     def _noop_run(self, problem: Problem, run: int) -> Trial:
-        return self._run(problem.snapshot, problem.broken, problem.task.flips, run)
+        snapshot, broken, flips = problem.snapshot, problem.broken, problem.task.flips
+        if _DATES[run] or _CWD[run] or run == 0:
+            return self._run(snapshot, broken, flips, run)
+        # Only order and hash seed differ, which a warm template can do in milliseconds.
+        job = chosen_job(snapshot, sorted(flips), broken, plan=plan_edits(snapshot, broken))
+        job = replace(job, hash_seed=run, order_seed=_ORDERS[run])
+        return as_trial(flips, run_reliably(snapshot, job, self._runtime))
 
     def _run(
         self, snapshot: Snapshot, edits: Mapping[str, str], tests: Collection[str], run: int

@@ -1,0 +1,111 @@
+"""Locking what a repository and its tests need, apart from the test runner."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from uv import find_uv_bin
+
+from gym_codefix.runtime import PrepareError, Store
+
+_TEST_EXTRAS = ("test", "tests", "testing", "pytest")
+_PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
+_TAIL_LINES = 12
+_TIMEOUT_S = 600
+_PIN = re.compile(r"([A-Za-z0-9][\w.-]*)==")
+_WITHIN = re.compile(r"[-_.]+")
+
+
+def run_uv(arguments: Sequence[str], store: Store, *, stage: str, stdin: str | None = None) -> str:
+    """Output of uv with the store's cache (raises PrepareError with the log's tail)."""
+    cache = str(store.path("uv", "x").parent)
+    command = [find_uv_bin(), "--quiet", "--no-progress", "--cache-dir", cache, *arguments]
+    try:
+        done = subprocess.run(
+            command, input=stdin, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise PrepareError(stage, f"uv {arguments[0]}: {error}") from error
+    if done.returncode:
+        tail = "\n".join(done.stderr.strip().splitlines()[-_TAIL_LINES:])
+        raise PrepareError(
+            stage,
+            f"uv {' '.join(arguments[:2])} failed",
+            log_tail=tail,
+            advice="see the log; --python PATH takes an interpreter that has everything already",
+        )
+    return done.stdout
+
+
+def lock_requirements(tree: Path, runner: Path, store: Store) -> str:
+    """Hash-locked text of what the project in ``tree`` and its test extras need.
+
+    What the runner's lock has is left out, and pins of the two agree. Raises PrepareError with the
+    stage ``lock``.
+    """
+    project = next((tree / name for name in _PROJECT_FILES if (tree / name).is_file()), None)
+    if project is None:
+        raise PrepareError(
+            "lock",
+            f"{tree} has none of {', '.join(_PROJECT_FILES)}",
+            advice="pass --python PATH, an interpreter with the dependencies installed",
+        )
+    arguments = ["pip", "compile", "--universal", "--generate-hashes", "--no-header"]
+    arguments += ["--no-annotate", "--python-version", "3.11", "--constraints", str(runner)]
+    for extra in _test_extras(tree):
+        arguments += ["--extra", extra]
+    for group in _test_groups(tree):
+        arguments += ["--group", f"{tree / 'pyproject.toml'}:{group}"]
+    pinned = run_uv([*arguments, str(project)], store, stage="lock")
+    ours = {_normal(name) for name in _PIN.findall(runner.read_text())}
+    kept = [entry for entry in _entries(pinned) if _name_of(entry) not in ours]
+    return "".join(kept)
+
+
+def _pyproject(tree: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads((tree / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def _test_extras(tree: Path) -> list[str]:
+    document = _pyproject(tree)
+    poetry = document.get("tool", {}).get("poetry", {})
+    known = {*document.get("project", {}).get("optional-dependencies", {})}
+    known |= {*poetry.get("extras", {})}
+    for place in (tree / "PKG-INFO", *tree.glob("*.egg-info/PKG-INFO")):
+        if place.is_file():
+            text = place.read_text(encoding="utf-8", errors="replace")
+            known |= set(re.findall(r"^Provides-Extra: (\S+)$", text, re.MULTILINE))
+    return [extra for extra in _TEST_EXTRAS if extra in known]
+
+
+def _test_groups(tree: Path) -> list[str]:
+    groups = _pyproject(tree).get("dependency-groups", {})
+    return [group for group in _TEST_EXTRAS if group in groups]
+
+
+def _entries(pinned: str) -> list[str]:
+    """One requirement with its hashes each."""
+    entries: list[str] = []
+    for line in pinned.splitlines(keepends=True):
+        if line.startswith((" ", "\t")) and entries:
+            entries[-1] += line
+        elif line.strip() and not line.startswith("#"):
+            entries.append(line)
+    return entries
+
+
+def _name_of(entry: str) -> str:
+    found = _PIN.match(entry)
+    return _normal(found[1]) if found else ""
+
+
+def _normal(name: str) -> str:
+    return _WITHIN.sub("-", name).lower()
