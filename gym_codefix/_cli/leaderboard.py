@@ -1,0 +1,92 @@
+"""`gym-codefix leaderboard …`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from gym_codefix.catalog import suite
+
+from ._output import as_json, print_json
+
+_FILES = click.argument(
+    "files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False)
+)
+
+
+@click.group()
+def leaderboard() -> None:
+    """Rows of the board.
+
+    Example: gym-codefix leaderboard show leaderboards/lite/*.json
+    """
+
+
+@leaderboard.command()
+@_FILES
+@as_json
+def show(files: tuple[Path, ...], json_output: bool) -> None:
+    """Print rows, best first.
+
+    Example: gym-codefix leaderboard show leaderboards/lite/*.json
+    """
+    from gym_codefix.leaderboard import read_result, render_table
+
+    results = [read_result(path) for path in files]
+    if json_output:
+        import json
+
+        print_json([json.loads(path.read_text()) for path in files])
+    else:
+        Console().print(render_table(results))
+
+
+@leaderboard.command()
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--write-status", is_flag=True, help="mark an accepted row as replayed")
+@click.option("--isolation", default="auto", show_default=True)
+def verify(file: Path, write_status: bool, isolation: str) -> None:
+    """Replay every recorded patch without the agent and compare everything.
+
+    Example: gym-codefix leaderboard verify leaderboards/lite/gold.json
+    """
+    from gym_codefix.leaderboard import Episodes, read_result
+    from gym_codefix.leaderboard import verify as verify_row
+
+    chosen = suite(read_result(file).suite.name)
+    report = verify_row(
+        file,
+        replay=Episodes(chosen, isolation).replay,
+        suite_tasks=chosen.tasks,
+        suite_hash=chosen.hash,
+        write_status=write_status,
+    )
+    for warning in report.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    for fault in report.faults:
+        click.echo(f"error: {fault}", err=True)
+    click.echo(f"{file}: {report.replayed} episodes replayed, {len(report.faults)} faults")
+    if not report.ok:
+        sys.exit(1)
+
+
+@leaderboard.command()
+@_FILES
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option("--title", default="gym_codefix", show_default=True)
+def build(files: tuple[Path, ...], out: Path, title: str) -> None:
+    """Build the page of rows and their records.
+
+    Example: gym-codefix leaderboard build leaderboards/lite/*.json --out /tmp/index.html
+    """
+    from gym_codefix.leaderboard import build_page, read_records, read_result
+
+    runs = []
+    for path in files:
+        result = read_result(path)
+        runs.append((result, read_records(path.parent / result.records.file)))
+    build_page(runs, out, title=title)
+    click.echo(out)

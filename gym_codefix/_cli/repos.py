@@ -1,0 +1,129 @@
+"""`gym-codefix repos …`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from gym_codefix.catalog import manifest, manifests
+from gym_codefix.runtime import NotPrepared, Store, load_snapshot, prepare
+
+from ._output import as_json, print_json, print_table
+
+
+@click.group()
+def repos() -> None:
+    """Repositories of the catalogue.
+
+    Example: gym-codefix repos list
+    """
+
+
+@repos.command("list")
+@as_json
+def list_repositories(json_output: bool) -> None:
+    """List every repository.
+
+    Example: gym-codefix repos list --json
+    """
+    rows = [
+        {
+            "name": known.name,
+            "release": known.release,
+            "split": known.split,
+            "license": known.license,
+            "kind": "embedded" if known.embedded else "local" if known.root else "sdist",
+        }
+        for known in manifests().values()
+    ]
+    if json_output:
+        print_json(rows)
+    else:
+        print_table(list(rows[0]), [list(row.values()) for row in rows])
+
+
+@repos.command()
+@click.argument("name")
+@as_json
+def show(name: str, json_output: bool) -> None:
+    """Show one repository and its baseline.
+
+    Example: gym-codefix repos show sqlparse
+    """
+    known = manifest(name)
+    facts: dict[str, object] = {
+        "name": known.name,
+        "release": known.release,
+        "license": known.license,
+        "python": known.python,
+        "split": known.split,
+        "source": list(known.layout.source),
+        "tests": list(known.layout.collected),
+        "releases": [release.version for release in known.releases],
+    }
+    try:
+        baseline = load_snapshot(known, store=Store()).baseline
+        facts["passing"] = len(baseline.passing)
+        facts["collected"] = len(baseline.collected)
+        facts["suite_seconds"] = round(baseline.suite_seconds, 2)
+    except NotPrepared as error:
+        facts["prepared"] = str(error)
+    if json_output:
+        print_json(facts)
+    else:
+        for key, value in facts.items():
+            click.echo(f"{key}: {', '.join(value) if isinstance(value, list) else value}")
+
+
+@repos.command("prepare")
+@click.argument("names", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="every repository of the catalogue")
+@click.option("--isolation", default="auto", help="see `gym-codefix doctor`")
+def prepare_repositories(names: tuple[str, ...], everything: bool, isolation: str) -> None:
+    """Fetch, install and measure repositories; afterwards they work offline.
+
+    Example: gym-codefix repos prepare sqlparse toolz
+    """
+    if not names and not everything:
+        raise click.UsageError("name a repository, or pass --all")
+    known = [manifest(name) for name in names] or list(manifests().values())
+    store = Store()
+    for index, entry in enumerate(known, 1):
+        snapshot = prepare(
+            entry,
+            store=store,
+            level=isolation,
+            progress=lambda text, index=index: click.echo(f"[{index}/{len(known)}] {text}"),  # type: ignore[misc]
+        )
+        click.echo(
+            f"[{index}/{len(known)}] {entry.name}: {len(snapshot.baseline.passing)} tests pass"
+        )
+    click.echo(f"store {store.home}: {store.disk_bytes() / 2**20:.0f} MiB")
+
+
+@repos.command()
+@click.argument("source")
+@click.option("--out", type=click.Path(path_type=Path), help="catalogue folder (default: in use)")
+@click.option("--python", type=click.Path(path_type=Path, exists=True), help="instead of a lock")
+@click.option("--split", default="train", show_default=True)
+@click.option("--isolation", default="auto", help="see `gym-codefix doctor`")
+def add(source: str, out: Path | None, python: Path | None, split: str, isolation: str) -> None:
+    """Make a checkout or a pinned release into a catalogue entry.
+
+    Example: gym-codefix repos add cachetools==6.2.0
+    """
+    from gym_codefix.mining import add_repository
+
+    added = add_repository(
+        source,
+        store=Store(),
+        out=out,
+        python=python,
+        split=split,
+        level=isolation,
+        progress=click.echo,
+    )
+    click.echo(f"{added.path}: {len(added.snapshot.baseline.passing)} tests pass")
+    for note in added.notes:
+        click.echo(note)
