@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gym_codefix.grading.mutation import apply_mutation, enumerate_mutations
+from gym_codefix.grading.mutation import Mutation, apply_mutation, enumerate_mutations
 from gym_codefix.grading.repair import Infrastructure, Problem, visible_run
 from gym_codefix.runtime import Runtime
 
@@ -51,11 +51,22 @@ class Search:
 
 def _candidates(problem: Problem) -> Iterator[dict[str, str]]:
     """Single edits in the order of their line's suspicion, common inverses first."""
+    by_line: dict[str, dict[int, list[Mutation]]] = {}
     for path, line, _ in problem.suspects:
         text = problem.read(path) or ""
-        try:
-            mutations = enumerate_mutations(text, lines={line})
-        except ValueError:
-            continue
-        for mutation in sorted(mutations, key=lambda m: m.family in _LATE_FAMILIES):
+        if path not in by_line:
+            lines = {suspect.line for suspect in problem.suspects if suspect.path == path}
+            by_line[path] = _mutations(text, lines)
+        for mutation in by_line[path].get(line, ()):
             yield {path: apply_mutation(text, mutation)}
+
+
+def _mutations(text: str, lines: set[int]) -> dict[int, list[Mutation]]:
+    found: dict[int, list[Mutation]] = {}
+    try:
+        mutations = enumerate_mutations(text, lines=lines)
+    except ValueError:
+        return {}  # not Python, as some broken files are
+    for mutation in sorted(mutations, key=lambda m: m.family in _LATE_FAMILIES):
+        found.setdefault(mutation.line, []).append(mutation)
+    return found
