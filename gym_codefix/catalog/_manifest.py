@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import functools
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from ._errors import CatalogError
 from ._location import repos_root
 
 SPLITS = ("train", "dev", "test")
 _TEST_FOLDERS = frozenset({"tests", "test"})
+_LAYOUT_KEYS = ("source", "tests", "import_paths", "subset")
+_KEYS = (
+    *("name", "release", "license", "python", "split", *_LAYOUT_KEYS, "pytest_args"),
+    *("requirements", "runner", "embedded", "path", "interpreter", "releases", "unstable"),
+)
+_RELEASE_KEYS = ("version", "date", "filename", "sha256", *_LAYOUT_KEYS)
+_UNSTABLE_KEYS = ("release", "tests", "reason")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -42,7 +54,9 @@ class Layout:
     def is_source(self, path: str) -> bool:
         """Whether a file is code that an agent may edit."""
         inside = any(_below(path, folder) for folder in self.source)
-        return inside and path.endswith(".py") and not self.is_test(path)
+        if not inside or not path.endswith(".py") or self.is_test(path):
+            return False
+        return ".." not in PurePosixPath(path).parts
 
 
 def _below(path: str, folder: str) -> bool:
@@ -102,65 +116,134 @@ class Manifest:
         return frozenset(test for release, test, _ in self.unstable if release == version)
 
 
-def _layout(document: dict[str, Any], base: Layout | None, where: str) -> Layout:
-    def paths(key: str) -> tuple[str, ...]:
-        value = document.get(key)
+class _Table:
+    """One TOML table whose keys are checked as they are taken."""
+
+    def __init__(self, document: object, where: str, keys: tuple[str, ...]) -> None:
+        if not isinstance(document, dict):
+            raise CatalogError(f"{where}: a table is needed, not {document!r}")
+        for key in document:
+            if key not in keys:
+                raise CatalogError(f"{where}: unknown key {key!r}; valid: {', '.join(keys)}")
+        self._document: dict[str, Any] = document
+        self.where = where
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._document
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """A text; without a default it must be there."""
+        value = self._document.get(key, default)
         if value is None:
-            if base is None:
-                return ()
-            inherited: tuple[str, ...] = getattr(base, key)
-            return inherited
+            raise CatalogError(f"{self.where}: the key {key!r} is missing")
+        if not isinstance(value, str):
+            raise CatalogError(f"{self.where}: {key} must be a text, not {value!r}")
+        return value
+
+    def matching(self, key: str, pattern: re.Pattern[str], what: str) -> str:
+        """A text of one form."""
+        value = self.text(key)
+        if not pattern.fullmatch(value):
+            raise CatalogError(f"{self.where}: {key} must be {what}, not {value!r}")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts, empty when it is not there."""
+        value = self._document.get(key, [])
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise CatalogError(f"{where}: {key} must be a list of paths")
-        for item in value:
-            if PurePosixPath(item).is_absolute() or ".." in PurePosixPath(item).parts:
-                raise CatalogError(f"{where}: {key} leaves the tree: {item!r}")
+            raise CatalogError(f"{self.where}: {key} must be a list of texts, not {value!r}")
         return tuple(value)
 
-    return Layout(paths("source"), paths("tests"), paths("import_paths"), paths("subset"))
+    def inside(self, key: str, *values: str) -> tuple[str, ...]:
+        """Those paths, which must stay below the folder that they are relative to."""
+        for value in values:
+            pure = PurePosixPath(value)
+            if pure.is_absolute() or ".." in pure.parts or "\0" in value:
+                raise CatalogError(f"{self.where}: {key} leaves the tree: {value!r}")
+        return values
+
+    def tables(self, key: str) -> list[Any]:
+        """An array of tables, empty when it is not there."""
+        value = self._document.get(key, [])
+        if not isinstance(value, list):
+            raise CatalogError(f"{self.where}: {key} must be an array of tables, not {value!r}")
+        return value
+
+
+def _layout(table: _Table, base: Layout | None) -> Layout:
+    def paths(key: str) -> tuple[str, ...]:
+        if base is not None and key not in table:
+            inherited: tuple[str, ...] = getattr(base, key)
+            return inherited
+        return table.inside(key, *table.texts(key))
+
+    return Layout(*map(paths, _LAYOUT_KEYS))
+
+
+def _release(document: object, where: str, layout: Layout) -> Release:
+    table = _Table(document, where, _RELEASE_KEYS)
+    table.where = f"{where}: release {table.text('version')}"
+    return Release(
+        version=table.matching("version", _NAME, "a version"),
+        date=table.text("date"),
+        filename=table.matching("filename", _NAME, "a plain file name"),
+        sha256=table.matching("sha256", _SHA256, "64 hexadecimal digits"),
+        layout=_layout(table, layout),
+    )
+
+
+def _unstable(document: object, where: str) -> list[tuple[str, str, str]]:
+    table = _Table(document, f"{where}: unstable", _UNSTABLE_KEYS)
+    release, reason = table.text("release"), table.text("reason")
+    return [(release, test, reason) for test in table.texts("tests")]
+
+
+def _root(table: _Table, name: str) -> str | None:
+    if "embedded" in table:
+        return f"embedded/{name}"
+    if "path" not in table:
+        return None
+    root = table.text("path")
+    if not Path(root).is_absolute():
+        raise CatalogError(f"{table.where}: path must be absolute, not {root!r}")
+    return root
 
 
 def parse_manifest(document: dict[str, Any], where: str) -> Manifest:
     """A manifest from its TOML document (raises CatalogError naming file and key)."""
+    table = _Table(document, where, _KEYS)
+    name = table.matching("name", _NAME, "letters, digits, dots and dashes")
+    split, python = table.text("split"), table.text("python")
+    if split not in SPLITS:
+        raise CatalogError(f"{where}: split {split!r}; valid: {', '.join(SPLITS)}")
     try:
-        name, split = document["name"], document["split"]
-        if split not in SPLITS:
-            raise CatalogError(f"{where}: split {split!r}; valid: {', '.join(SPLITS)}")
-        layout = _layout(document, None, where)
-        releases = tuple(
-            Release(
-                version=entry["version"],
-                date=entry["date"],
-                filename=entry["filename"],
-                sha256=entry["sha256"],
-                layout=_layout(entry, layout, f"{where}: release {entry['version']}"),
-            )
-            for entry in document.get("releases", ())
-        )
-        root = f"embedded/{name}" if document.get("embedded") else document.get("path")
-        manifest = Manifest(
-            name=name,
-            release=document["release"],
-            license=document["license"],
-            python=document["python"],
-            split=split,
-            layout=layout,
-            pytest_args=tuple(document.get("pytest_args", ())),
-            requirements=document.get("requirements", ""),
-            runner=document.get("runner", ""),
-            releases=releases,
-            unstable=tuple(
-                (entry["release"], test, entry["reason"])
-                for entry in document.get("unstable", ())
-                for test in entry["tests"]
-            ),
-            root=root,
-            interpreter=document.get("interpreter"),
-        )
-    except KeyError as error:
-        raise CatalogError(f"{where}: the key {error} is missing") from None
-    if root is None:
-        manifest.find_release(manifest.release)
+        SpecifierSet(python)
+    except InvalidSpecifier as error:
+        raise CatalogError(f"{where}: python: {error}") from None
+    layout = _layout(table, None)
+    lock, runner = table.text("requirements", ""), table.text("runner", "")
+    manifest = Manifest(
+        name=name,
+        release=table.text("release"),
+        license=table.text("license"),
+        python=python,
+        split=split,
+        layout=layout,
+        pytest_args=table.texts("pytest_args"),
+        requirements=table.inside("requirements", lock)[0],
+        runner=table.inside("runner", runner)[0],
+        releases=tuple(_release(entry, where, layout) for entry in table.tables("releases")),
+        unstable=tuple(
+            item for entry in table.tables("unstable") for item in _unstable(entry, where)
+        ),
+        root=_root(table, name),
+        interpreter=table.text("interpreter") if "interpreter" in table else None,
+    )
+    if manifest.root is None:
+        try:
+            manifest.find_release(manifest.release)
+        except CatalogError as error:
+            raise CatalogError(f"{where}: release: {error}") from None
     return manifest
 
 
@@ -169,9 +252,12 @@ def read_manifest(path: Path) -> Manifest:
     try:
         with open(path, "rb") as file:
             document = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:  # ValueError: not TOML, or not UTF-8
         raise CatalogError(f"{path}: {error}") from None
-    return parse_manifest(document, str(path))
+    found = parse_manifest(document, str(path))
+    if found.name != path.stem:
+        raise CatalogError(f"{path}: name {found.name!r} is not the file's name")
+    return found
 
 
 @functools.cache

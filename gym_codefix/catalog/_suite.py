@@ -52,13 +52,21 @@ class Suite:
 
 def read_tasks(path: Path) -> list[Task]:
     """The tasks of one file (raises CatalogError with the line)."""
-    tasks = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CatalogError(f"{path}: {error}") from None
+    tasks: dict[str, Task] = {}
+    for number, line in enumerate(lines, 1):
         try:
-            tasks.append(Task.from_json(json.loads(line)))
+            task = Task.from_json(json.loads(line))
         except ValueError as error:
             raise CatalogError(f"{path}:{number}: {error}") from None
-    return tasks
+        if task.repository != path.stem:
+            raise CatalogError(f"{path}:{number}: repository {task.repository!r} in this file")
+        if tasks.setdefault(task.id, task) is not task:
+            raise CatalogError(f"{path}:{number}: task {task.id} is there twice")
+    return list(tasks.values())
 
 
 def write_tasks(path: Path, tasks: Iterable[Task]) -> None:
@@ -99,7 +107,9 @@ def _lite(tasks: Sequence[Task]) -> tuple[Task, ...]:
         strata.setdefault((task.kind, task.repository), []).append(task)
     by_kind = {kind: [strata[key] for key in sorted(strata) if key[0] == kind] for kind in KINDS}
     chosen: list[Task] = []
-    while len(chosen) < LITE_TASKS and any(queue for queues in by_kind.values() for queue in queues):
+    while len(chosen) < LITE_TASKS and any(
+        queue for queues in by_kind.values() for queue in queues
+    ):
         for queues in by_kind.values():
             waiting = [queue for queue in queues if queue]
             if waiting and len(chosen) < LITE_TASKS:

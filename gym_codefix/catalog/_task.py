@@ -21,12 +21,13 @@ LABELS = ("bugfix", "feature")
 class Task:
     """One problem in a repository.
 
-    ``seeded``: ``mutations`` (facts, in the terms of grading.mutation) put into ``path``, whose sha256
-    before and after is pinned. ``release``: the source of ``release`` with the tests of
+    ``seeded``: ``mutations`` (facts, in the terms of grading.mutation) put into ``path``, whose
+    sha256 before and after is pinned. ``release``: the source of ``release`` with the tests of
     ``next_release``; ``hunks`` of the diff between them are the reference repair.
 
-    ``flips``: the tests that must change from failing to passing; ``hidden`` of them are kept from the
-    agent. ``twins``: assertions of the flips whose breaking was seen to fail under the reference.
+    ``flips``: the tests that must change from failing to passing; ``hidden`` of them are kept from
+    the agent. ``twins``: assertions of the flips whose breaking was seen to fail under the
+    reference.
     """
 
     kind: str
@@ -89,23 +90,33 @@ class Task:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Task:
-        """The task of a document (raises CatalogError)."""
+        """The task of a document.
+
+        Raises CatalogError for missing, unknown and wrong keys, and for an ``id`` of other facts.
+        """
         try:
             facts = dict(document)
-            facts.pop("id", None)
+            written_id = facts.pop("id", None)
             kind = facts["kind"]
             if kind not in KINDS:
                 raise CatalogError(f"task kind {kind!r}; valid: {', '.join(KINDS)}")
-            facts["flips"] = tuple(facts["flips"])
-            facts["hidden"] = tuple(facts.get("hidden", ()))
+            for key, tests in (("flips", facts["flips"]), ("hidden", facts.get("hidden", []))):
+                if not isinstance(tests, list) or not all(isinstance(item, str) for item in tests):
+                    raise CatalogError(f"{key} must be a list of node ids, not {tests!r}")
+                facts[key] = tuple(tests)
             facts["mutations"] = tuple(facts.get("mutations", ()))
             facts["hunks"] = tuple(Hunk.from_json(hunk) for hunk in facts.get("hunks", ()))
-            facts["twins"] = {
-                test: tuple(sites) for test, sites in facts.get("twins", {}).items()
-            }
-            return cls(**facts)
-        except (KeyError, TypeError) as error:
+            facts["twins"] = {test: tuple(sites) for test, sites in facts.get("twins", {}).items()}
+            task = cls(**facts)
+        except KeyError as error:
+            raise CatalogError(f"not a task: the key {error} is missing") from None
+        except (TypeError, AttributeError) as error:
             raise CatalogError(f"not a task: {error}") from None
+        if not set(task.hidden) < set(task.flips):
+            raise CatalogError("flips must not be empty, and hidden only some of them")
+        if written_id is not None and written_id != task.id:
+            raise CatalogError(f"id {written_id!r} does not fit these facts, whose id is {task.id}")
+        return task
 
 
 def _digest(document: object) -> str:

@@ -61,7 +61,7 @@ class CoverageMap:
         return frozenset(tests)
 
     def tests_reaching(self, path: str, first: int, last: int) -> frozenset[str]:
-        """Tests that run a line of ``first..last`` (1-based, inclusive), or that start processes."""
+        """Tests that run a line of ``first..last`` (1-based, inclusive) or start processes."""
         return self._tests(self._mask(path, range(first, last + 1))) | self.always
 
     def ran_at_import(self, path: str, first: int, last: int) -> bool:

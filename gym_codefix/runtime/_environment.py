@@ -8,12 +8,13 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from gym_codefix.catalog import Manifest, repos_root
+from gym_codefix.catalog import CatalogError, Manifest, repos_root
 
 from ._errors import PrepareError
 from ._fetch import uv
@@ -26,17 +27,22 @@ _RUNNER = ("pytest", "coverage", "time-machine")
 
 def interpreter_of(manifest: Manifest) -> str:
     """The Python that the repository's environment is made from."""
-    return manifest.interpreter or getattr(sys, "_base_executable", sys.executable)
+    ours: str = getattr(sys, "_base_executable", sys.executable)
+    return manifest.interpreter or ours
 
 
-def _lock_text(name: str) -> str:
-    return (repos_root() / name).read_text() if name else ""
+def _lock_text(manifest: Manifest, name: str) -> str:
+    try:
+        return (repos_root() / name).read_text(encoding="utf-8") if name else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise CatalogError(f"{manifest.name}: the lock {name}: {error}") from None
 
 
 def environment_key(manifest: Manifest, version: str) -> str:
     """What decides an environment's content."""
     if manifest.requirements:
-        pinned = _lock_text(manifest.requirements) + _lock_text(manifest.runner)
+        locks = (manifest.requirements, manifest.runner)
+        pinned = "".join(_lock_text(manifest, lock) for lock in locks)
     else:
         pinned = repr(sorted((dist.name, dist.version) for dist in _closure(_RUNNER)))
     parts = (_FORMAT, interpreter_of(manifest), sys.version, pinned, manifest.name, version)
@@ -94,9 +100,9 @@ def _write_metadata(manifest: Manifest, version: str, tree: Path, environment: P
 
 
 def _entry_points(tree: Path) -> str:
-    import tomllib
-
-    for place in (*tree.glob("*.egg-info/entry_points.txt"), *tree.glob("src/*.egg-info/entry_points.txt")):
+    """What ``entry_points.txt`` says, from an sdist's metadata or its pyproject.toml."""
+    written = "*.egg-info/entry_points.txt"
+    for place in (*tree.glob(written), *tree.glob(f"src/{written}")):
         return place.read_text(encoding="utf-8")
     try:
         project = tomllib.loads((tree / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -122,11 +128,8 @@ def prepare_environment(manifest: Manifest, version: str, store: Store) -> Path:
         with store.building(target) as place:
             place.rmdir()
             python = interpreter_of(manifest)
-            uv(
-                ["venv", "--no-project", "--relocatable", "--python", python, "--offline", str(place)],
-                store,
-                stage="environment",
-            )
+            options = ["--no-project", "--relocatable", "--offline", "--python", python]
+            uv(["venv", *options, str(place)], store, stage="environment")
             if manifest.requirements:
                 _install(manifest, place, store)
             else:
@@ -146,8 +149,8 @@ def _install(manifest: Manifest, place: Path, store: Store) -> None:
 
 def _compile(environment: Path) -> None:
     """Byte-compile what the read-only environment could not cache later."""
-    command = [environment / "bin" / "python", "-m", "compileall", "-q"]
-    command += ["--invalidation-mode", "unchecked-hash", _site_packages(environment)]
+    command = [str(environment / "bin" / "python"), "-m", "compileall", "-q"]
+    command += ["--invalidation-mode", "unchecked-hash", str(_site_packages(environment))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):  # 1: some file of a wheel is not valid Python, as some are
         raise PrepareError("environment", "compileall failed", log_tail=done.stderr[-2000:])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import tomllib
-import urllib.error
 import urllib.request
 from collections.abc import Sequence
 
@@ -18,11 +19,13 @@ from ._store import Store
 _TIMEOUT_S = 120
 _TAIL_LINES = 12
 _OFFLINE = "check the network and the index that uv is configured to use, then run prepare again"
+_FULL_DISK = "free some space, then run prepare again"
 
 
 def uv(arguments: Sequence[str], store: Store, *, stage: str, stdin: str | None = None) -> str:
     """Run uv with the store's cache; its output (raises PrepareError with the log's tail)."""
-    command = [find_uv_bin(), "--quiet", "--no-progress", "--cache-dir", str(store.path("uv", "x").parent)]
+    cache = store.path("uv", "x").parent
+    command = [find_uv_bin(), "--quiet", "--no-progress", "--cache-dir", str(cache)]
     try:
         done = subprocess.run(
             [*command, *arguments],
@@ -36,9 +39,9 @@ def uv(arguments: Sequence[str], store: Store, *, stage: str, stdin: str | None 
         raise PrepareError(stage, f"uv {arguments[0]}: {error}") from error
     if done.returncode:
         tail = "\n".join(done.stderr.strip().splitlines()[-_TAIL_LINES:])
-        raise PrepareError(
-            stage, f"uv {' '.join(arguments[:2])} failed", log_tail=tail, advice=_OFFLINE
-        )
+        advice = _FULL_DISK if os.strerror(errno.ENOSPC) in tail else _OFFLINE
+        what = f"uv {' '.join(arguments[:2])} failed"
+        raise PrepareError(stage, what, log_tail=tail, advice=advice)
     return done.stdout
 
 
@@ -69,9 +72,7 @@ def fetch_sdist(name: str, release: Release, store: Store) -> bytes:
         try:
             with urllib.request.urlopen(url, timeout=_TIMEOUT_S) as answer:
                 data = answer.read()
-        except (OSError, urllib.error.URLError) as error:
-            raise PrepareError(
-                "fetch", f"{release.filename}: {error}", advice=_OFFLINE
-            ) from error
+        except OSError as error:
+            raise PrepareError("fetch", f"{release.filename}: {error}", advice=_OFFLINE) from error
         place = store.add_artifact(release.filename, release.sha256, data)
     return place.read_bytes()

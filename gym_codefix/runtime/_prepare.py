@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from packaging.specifiers import SpecifierSet
 from gym_codefix.catalog import Manifest
 
 from . import _isolation, _store
-from ._environment import prepare_environment
+from ._environment import environment_key, prepare_environment
 from ._errors import NotPrepared, PrepareError
 from ._job import Job, Limits, Start, Verdict
 from ._server import Server, ServerDied, ServerSpec
@@ -57,10 +58,12 @@ def prepare(
     _check_python(manifest)
     release = release or manifest.release
     key = snapshot_key(manifest, release, tests_release)
-    name = f"{manifest.name} {release}" + (f" with tests of {tests_release}" if tests_release else "")
+    name = f"{manifest.name} {release}"
+    if tests_release is not None:
+        name += f" with tests of {tests_release}"
     tree = store.home / "snapshots" / key / "tree"
     with store.locked(key):
-        if (store.home / "snapshots" / key / "baseline.json").exists():
+        with contextlib.suppress(NotPrepared):
             return load_snapshot(
                 manifest, store=store, release=release, tests_release=tests_release
             )
@@ -88,13 +91,13 @@ def load_snapshot(
     release = release or manifest.release
     key = snapshot_key(manifest, release, tests_release)
     folder = store.home / "snapshots" / key
-    document = _store.read_json(folder / "baseline.json")
-    if document is None:
+    environment = store.home / "environments" / environment_key(manifest, release)
+    parts = (folder / "baseline.json", folder / "tree", environment)
+    if not all(part.exists() for part in parts):
         raise NotPrepared(
             f"{manifest.name} {release} is not prepared in {store.home}; "
             f"run `gym-codefix repos prepare {manifest.name}`"
         )
-    environment = store.home / "environments" / document["environment"]
     return _loaded(manifest, release, tests_release, key, environment, folder)
 
 
@@ -186,9 +189,8 @@ def _measure(snapshot: Snapshot, level: str) -> None:
     if tainted:
         measured, _ = _run_once(spec, level, traced)
     if measured.contexts is None:
-        raise PrepareError(
-            "baseline", f"the coverage run did not end ({measured.killed or measured.end_text[-500:]})"
-        )
+        why = measured.killed or measured.end_text[-500:]
+        raise PrepareError("baseline", f"the coverage run did not end ({why})")
     unstable = snapshot.manifest.unstable_tests(snapshot.release)
     steady = plain.passed() & measured.passed() - unstable
     folder = snapshot.tree.parent

@@ -8,7 +8,7 @@ import tempfile
 import threading
 from collections import OrderedDict
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from . import _isolation
 from ._job import Job, Start, Verdict
@@ -41,14 +41,21 @@ class Runtime:
         atexit.register(self.close)
 
     def run(self, snapshot: Snapshot, job: Job) -> Verdict:
-        """Run a job; a server that died is replaced once, then ``failure`` says so."""
-        if self.isolation == _isolation.PROCESS and job.edits:
-            return self._run_in_copy(snapshot, job)
-        if snapshot.baseline.tainted and job.start is Start.TEMPLATE:
+        """Run a job; a server that died is replaced once, then ``failure`` says so.
+
+        Raises ValueError for edits that leave the tree.
+        """
+        for path in job.edits:
+            pure = PurePosixPath(path)
+            if pure.is_absolute() or ".." in pure.parts:
+                raise ValueError(f"an edit leaves the tree: {path!r}")
+        in_copy = self.isolation == _isolation.PROCESS and bool(job.edits)
+        if not in_copy and snapshot.baseline.tainted and job.start is Start.TEMPLATE:
             return Verdict(refused="pytest itself imports this repository")
         for last in (False, True):
             try:
-                verdict = self._run(snapshot, job)
+                run = self._run_in_copy if in_copy else self._run
+                verdict = run(snapshot, job)
             except ServerDied as error:
                 verdict = Verdict(failure=str(error))
             if verdict.failure is None or last:
@@ -57,17 +64,23 @@ class Runtime:
 
     def _run(self, snapshot: Snapshot, job: Job) -> Verdict:
         if job.start is Start.FRESH:
-            server = self._start(snapshot, job.hash_seed, preload=False)
-            try:
-                return server.run(job)
-            finally:
-                server.close()
+            return self._run_cold(snapshot, job)
         key = (snapshot.key, job.hash_seed, not snapshot.baseline.tainted)
         server = self._borrow(key, snapshot)
         try:
             return server.run(job)
+        except ServerDied:
+            self._discard(key, server)
+            raise
         finally:
             self._give_back(key, server)
+
+    def _run_cold(self, snapshot: Snapshot, job: Job) -> Verdict:
+        server = self._start(snapshot, job.hash_seed, preload=False)
+        try:
+            return server.run(job)
+        finally:
+            server.close()
 
     def _start(self, snapshot: Snapshot, hash_seed: int, *, preload: bool) -> Server:
         spec = snapshot.server_spec()
@@ -90,19 +103,32 @@ class Runtime:
             with self._lock:
                 self._servers[key] = server
                 self._users[key] = 1
-                idle = [k for k in self._servers if not self._users.get(k)]
-                surplus = max(0, len(self._servers) - self._max_servers)
-                retired = [self._servers.pop(k) for k in idle[:surplus]]
+                retired = self._take_surplus()
         for old in retired:
             old.close()
         return server
+
+    def _take_surplus(self) -> list[Server]:
+        """Idle servers beyond the limit, longest unused first; the lock is held."""
+        idle = [key for key in self._servers if not self._users.get(key)]
+        surplus = max(0, len(self._servers) - self._max_servers)
+        return [self._servers.pop(key) for key in idle[:surplus]]
+
+    def _discard(self, key: _Key, server: Server) -> None:
+        """Let nobody borrow a server that failed, even if its process has not ended yet."""
+        with self._lock:
+            if self._servers.get(key) is server:
+                del self._servers[key]
 
     def _give_back(self, key: _Key, server: Server) -> None:
         with self._lock:
             if self._servers.get(key) is server:
                 self._users[key] -= 1
-                return
-        server.close()
+                retired = self._take_surplus()
+            else:
+                retired = [server]
+        for old in retired:
+            old.close()
 
     def _run_in_copy(self, snapshot: Snapshot, job: Job) -> Verdict:
         """Without namespaces an edit needs a tree of its own."""
@@ -115,16 +141,7 @@ class Runtime:
                 with open(place, "w", encoding="utf-8", newline="") as file:
                     file.write(text)
             plain = replace(job, edits={}, swap={}, start=Start.FRESH)
-            try:
-                server = self._start(replace(snapshot, tree=tree), job.hash_seed, preload=False)
-            except ServerDied as error:
-                return Verdict(failure=str(error))
-            try:
-                return server.run(plain)
-            except ServerDied as error:
-                return Verdict(failure=str(error))
-            finally:
-                server.close()
+            return self._run_cold(replace(snapshot, tree=tree), plain)
 
     def server_pids(self) -> list[int]:
         """The outermost processes of the servers that are kept."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from gym_codefix.catalog import Layout, Manifest
 
@@ -26,8 +27,8 @@ class Baseline:
     """What the tests do on the pristine tree.
 
     ``passing``: tests with one stable, passing outcome, in collection order; ``collected``: all of
-    them; ``seconds``: by test; ``modules``: what the base process imports ahead of jobs; ``tainted``:
-    pytest itself imports the repository, so nothing of it may be loaded ahead.
+    them; ``seconds``: by test; ``modules``: what the base process imports ahead of jobs;
+    ``tainted``: pytest itself imports the repository, so nothing of it may be loaded ahead.
     """
 
     passing: tuple[str, ...]
@@ -49,7 +50,10 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A prepared tree and its environment; ``tests_release``: where the tests come from, if elsewhere."""
+    """A prepared tree and its environment.
+
+    ``tests_release``: the release that the tests come from, when it is another one.
+    """
 
     manifest: Manifest
     release: str
@@ -61,12 +65,22 @@ class Snapshot:
     baseline: Baseline
 
     def read(self, path: str) -> str | None:
-        """The text of a file of the pristine tree with its line ends, None when there is none."""
-        place = self.tree / path
-        if not place.is_file() or place.is_symlink():
+        """The text of a file of the pristine tree with its line ends.
+
+        None when the tree has no such file, reaches it over a link or not at all, or when it is
+        not UTF-8.
+        """
+        place = os.path.join(self.tree, path)
+        if ".." in PurePosixPath(path).parts or not os.path.isfile(place):
             return None
-        with open(place, encoding="utf-8", newline="") as file:
-            return file.read()
+        inside = os.path.join(os.path.realpath(self.tree), os.path.normpath(path))
+        if os.path.realpath(place) != inside:
+            return None
+        try:
+            with open(place, encoding="utf-8", newline="") as file:
+                return file.read()
+        except UnicodeDecodeError:
+            return None
 
     def source_files(self) -> tuple[str, ...]:
         """The files that an agent may edit."""

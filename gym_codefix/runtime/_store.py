@@ -41,14 +41,15 @@ class Store:
     def path(self, *parts: str) -> Path:
         """A path below the store; its parent folder exists afterwards (raises StoreError)."""
         place = self.home.joinpath(*parts)
-        try:
+        with _writing(place):
             place.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(f"the store cannot be written: {error}") from error
         return place
 
     def artifact(self, filename: str, sha256: str) -> Path | None:
-        """The stored file of this hash, None when it was never fetched (raises ArtifactMismatch)."""
+        """The stored file of this hash, None when it was never fetched.
+
+        Raises ArtifactMismatch when its content is not the pinned one.
+        """
         place = self.home / "artifacts" / sha256 / filename
         if not place.exists():
             return None
@@ -68,30 +69,53 @@ class Store:
                 f"artifact {filename} has sha256 {found}, but {sha256} is pinned; "
                 "the index serves another file than the one this catalogue was made from"
             )
-        place = self.path("artifacts", sha256, filename)
-        write_bytes(place, data)
-        return place
+        folder = self.home / "artifacts" / sha256
+        with self.building(folder) as place:
+            write_bytes(place / filename, data)
+        return folder / filename
 
     @contextlib.contextmanager
     def locked(self, name: str) -> Iterator[None]:
-        """Hold a lock over processes; waits for the one who has it."""
+        """Hold a lock over processes; waits for the one who has it (raises StoreError)."""
         place = self.path("locks", name.replace("/", "_"))
-        with open(place, "w") as file:
+        with _writing(place):
+            file = open(place, "w")  # noqa: SIM115 - closed below, outside what _writing explains
+        with file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
     @contextlib.contextmanager
     def building(self, target: Path) -> Iterator[Path]:
-        """An empty folder that becomes ``target`` when the block ends well, and vanishes if not."""
-        parent = self.path("building", "x").parent
-        with tempfile.TemporaryDirectory(dir=parent, ignore_cleanup_errors=True) as name:
-            place = Path(name) / "content"
+        """An empty folder that becomes ``target`` when the block ends well, and vanishes if not.
+
+        Callers that may build the same target hold a lock. Raises StoreError for whatever the
+        block cannot write.
+        """
+        with _writing(target), self._scratch() as scratch:
+            place = scratch / "content"
             place.mkdir()
             yield place
             target.parent.mkdir(parents=True, exist_ok=True)
             if target.exists():
                 shutil.rmtree(target)
             place.rename(target)
+
+    @contextlib.contextmanager
+    def _scratch(self) -> Iterator[Path]:
+        """A folder of its own, locked while it is in use; sweeps those of killed processes."""
+        parent = self.path("building", "x").parent
+        with self.locked("building"):
+            for left in parent.glob("build-*"):
+                with contextlib.suppress(BlockingIOError, FileNotFoundError), _held(left):
+                    shutil.rmtree(left, ignore_errors=True)
+            scratch = Path(tempfile.mkdtemp(prefix="build-", dir=parent))
+            held = contextlib.ExitStack()
+            held.enter_context(_held(scratch))
+        with held:
+            try:
+                yield scratch
+            finally:
+                shutil.rmtree(scratch, ignore_errors=True)
 
     def disk_bytes(self) -> int:
         """Bytes on disk, each hard-linked file counted once."""
@@ -107,9 +131,29 @@ class Store:
         return total
 
 
+@contextlib.contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Hold a folder against sweeping (raises BlockingIOError when another process has it)."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _writing(place: Path) -> Iterator[None]:
+    """Name the file in errors of the block."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"cannot write {place}: {error}") from error
+
+
 def write_bytes(place: Path, data: bytes) -> None:
     """Write a file so that a reader sees all of it or none (raises StoreError)."""
-    try:
+    with _writing(place):
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
             temporary = Path(file.name)
@@ -121,8 +165,6 @@ def write_bytes(place: Path, data: bytes) -> None:
             except BaseException:
                 temporary.unlink(missing_ok=True)
                 raise
-    except OSError as error:
-        raise StoreError(f"cannot write {place}: {error}") from error
 
 
 def write_json(place: Path, document: Any) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import lzma
 import os
 import shutil
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from gym_codefix.catalog import Layout, Manifest, Release, repos_root
 
@@ -17,6 +19,7 @@ from ._fetch import fetch_sdist
 from ._store import Store
 
 CONFIGURATION = ("pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini", ".pytest.ini")
+_ARCHIVE_ERRORS = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 _LEFT_OUT = frozenset(
     {".git", ".hg", ".tox", ".nox", ".venv", "venv", "node_modules", "__pycache__", ".pytest_cache"}
     | {".mypy_cache", ".ruff_cache", ".hypothesis", ".eggs"}
@@ -45,15 +48,33 @@ def open_to_readers(root: Path) -> None:
 
 
 def _unpack(data: bytes, filename: str, target: Path) -> None:
+    """Fill ``target`` with the one folder of an archive (raises PrepareError)."""
+    outer = target.with_name("unpacked")
     try:
         if filename.endswith(".zip"):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                archive.extractall(target)
+                _refuse_outside(filename, archive.namelist())
+                archive.extractall(outer)
         else:
             with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-                archive.extractall(target, filter="data")
-    except (OSError, tarfile.TarError, zipfile.BadZipFile, EOFError) as error:
+                _refuse_outside(filename, archive.getnames())
+                archive.extractall(outer, filter="data")
+    except (OSError, EOFError, *_ARCHIVE_ERRORS) as error:
         raise PrepareError("unpack", f"{filename}: {error}") from error
+    entries = list(outer.iterdir()) if outer.is_dir() else []
+    if len(entries) != 1 or entries[0].is_symlink() or not entries[0].is_dir():
+        raise PrepareError("unpack", f"{filename} does not hold one folder")
+    target.rmdir()
+    entries[0].rename(target)
+    open_to_readers(target)
+
+
+def _refuse_outside(filename: str, names: list[str]) -> None:
+    """Both unpackers would mend such names silently."""
+    for name in names:
+        pure = PurePosixPath(name)
+        if pure.is_absolute() or ".." in pure.parts:
+            raise PrepareError("unpack", f"{filename} holds {name!r}, which leaves its folder")
 
 
 def release_tree(manifest: Manifest, version: str, store: Store) -> Path:
@@ -65,13 +86,6 @@ def release_tree(manifest: Manifest, version: str, store: Store) -> Path:
             data = fetch_sdist(manifest.name, release, store)
             with store.building(target) as place:
                 _unpack(data, release.filename, place)
-                entries = list(place.iterdir())
-                if len(entries) != 1 or not entries[0].is_dir():
-                    raise PrepareError("unpack", f"{release.filename} does not hold one folder")
-                for entry in list(entries[0].iterdir()):
-                    entry.rename(place / entry.name)
-                entries[0].rmdir()
-                open_to_readers(place)
     return target
 
 
@@ -91,19 +105,13 @@ def _link(source: Path, target: Path) -> None:
 
 
 def _belongs_to_tests(path: str, layout: Layout) -> bool:
-    return (
-        path in CONFIGURATION
-        or layout.is_test(path)
-        or any(
-            path.startswith(folder + "/") for folder in layout.tests if folder not in layout.source
-        )
-    )
+    return path in CONFIGURATION or layout.is_test(path)
 
 
 def build_tree(
     manifest: Manifest, release: str, tests_release: str | None, store: Store, target: Path
 ) -> None:
-    """Fill ``target``: one release, or the source of one with tests and configuration of another."""
+    """Fill ``target``: one release, or its source with another's tests and configuration."""
     if manifest.root is not None:
         source = root_of(manifest)
         for path in files_below(source):
