@@ -12,7 +12,7 @@ _NOT_SOURCE = frozenset(
     {"tests", "test", "testing", "docs", "doc", "examples", "example", "benchmarks", "benchmark"}
     | {"scripts", "tools", "build", "dist", "bin", "utils", "ci", "tasks", "requirements"}
 )
-_TEST_FOLDERS = ("tests", "test")
+_TEST_FOLDERS = ("tests", "test", "testing")
 _SCRIPTS = frozenset({"setup.py", "conftest.py", "noxfile.py", "tasks.py", "fabfile.py"})
 
 
@@ -38,7 +38,8 @@ def find_layout(tree: Path, name: str) -> FoundLayout:
     if not tests:
         raise PrepareError(
             "layout",
-            f"no tests were found in {tree}: looked for folders named tests or test and test_*.py",
+            f"no tests were found in {tree}: "
+            f"looked for folders named {', '.join(_TEST_FOLDERS)}, and for test_*.py",
             advice="use a checkout or a release whose sdist carries its tests",
         )
     imports = (base,) if base == "." else (base, ".")
@@ -76,7 +77,7 @@ def _plain(item: str) -> str:
 def _tests(tree: Path, source: tuple[str, ...]) -> tuple[str, ...]:
     places = [tree / folder for folder in _TEST_FOLDERS]
     places += [tree / path / folder for path in source for folder in _TEST_FOLDERS]
-    folders = [place for place in places if place.is_dir() and any(place.rglob("*.py"))]
+    folders = [place for place in places if place.is_dir() and any(place.rglob("*test*.py"))]
     if folders:
         return tuple(place.relative_to(tree).as_posix() for place in folders)
     files = [*tree.glob("test_*.py"), *tree.glob("*_test.py")]

@@ -74,8 +74,9 @@ class Validator:
             return Proof(task, reason)
         dropped: frozenset[str] = frozenset()
         for run in range(RUNS):
-            trial = self._gold_run(problem, run)
-            lost = trial.failed | trial.other
+            tests = self._gold_tests(problem, run)
+            trial = self._gold_run(problem, tests, run)
+            lost = tests - trial.passed
             if flips := sorted(lost & set(task.flips)):
                 return Proof(task, f"reference run {run}: {flips[0]} does not pass")
             dropped |= lost
@@ -100,24 +101,25 @@ class Validator:
             validation["dropped"] = sorted(dropped)
         return Proof(replace(task, twins=twins, validation=validation))
 
-    def _gold_run(self, problem: Problem, run: int) -> Trial:
+    def _gold_tests(self, problem: Problem, run: int) -> frozenset[str]:
+        """The flips and what the reference can touch; in the first run all that is kept."""
+        flips = frozenset(problem.task.flips)
+        if run == 0 or not problem.gold:
+            return problem.kept | flips
+        reaching = plan_edits(problem.snapshot, problem.gold).reaching(problem.snapshot)
+        near = reaching & problem.kept if len(reaching) < len(problem.kept) else frozenset()
+        return near | flips
+
+    def _gold_run(self, problem: Problem, tests: frozenset[str], run: int) -> Trial:
         snapshot = problem.snapshot
-        everything = frozenset(snapshot.baseline.passing) | set(problem.task.flips)
-        if not problem.gold:
-            # The snapshot itself is the reference of every seeded task: one whole run serves all.
-            key = (snapshot.key, run)
-            if key not in self._pristine:
-                self._pristine[key] = self._run(snapshot, {}, everything, run)
-            trial = self._pristine[key]
-            mine = problem.kept | set(problem.task.flips)
-            passed, failed = trial.passed & mine, trial.failed & mine
-            return Trial(passed, failed, trial.other & mine, trial.verdict)
-        tests = problem.kept | set(problem.task.flips)
-        if run:
-            reaching = plan_edits(snapshot, problem.gold).reaching(snapshot)
-            near = reaching & problem.kept if len(reaching) < len(problem.kept) else frozenset()
-            tests = near | set(problem.task.flips)
-        return self._run(snapshot, problem.gold, tests, run)
+        if problem.gold:
+            return self._run(snapshot, problem.gold, tests, run)
+        # The snapshot itself is the reference of every seeded task: one whole run serves all.
+        key = (snapshot.key, run)
+        if key not in self._pristine:
+            everything = frozenset(snapshot.baseline.passing)
+            self._pristine[key] = self._run(snapshot, {}, everything, run)
+        return self._pristine[key]
 
     def _noop_run(self, problem: Problem, run: int) -> Trial:
         snapshot, broken, flips = problem.snapshot, problem.broken, problem.task.flips

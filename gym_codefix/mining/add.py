@@ -19,6 +19,10 @@ from ._add_lock import lock_requirements, run_uv
 
 _RUNNER = "locks/runner.txt"
 _PINNED = re.compile(r"([A-Za-z0-9][\w.-]*)==(\S+)")
+_LICENSES = (
+    r"^License(?:-Expression)?: (\S.*)$",
+    r"^Classifier: License :: (?:OSI Approved :: )?(\S.*)$",
+)
 _BASELINE_REASON = "fails on the pristine tree"
 _LONGEST_SUITE_S = 15.0
 
@@ -47,13 +51,14 @@ def add_repository(
     """Lock, prepare and measure a repository, and write its manifest and lock below ``out``.
 
     ``source``: the path of a checkout, or ``name==version`` of a release. ``python``: an
-    interpreter that has the dependencies already, used instead of a lock. ``out``: the catalogue's folder (the
-    default is the one in use). Tests that fail at baseline are recorded and excluded.
+    interpreter that has the dependencies already, used instead of a lock. ``out``: the
+    catalogue's folder (the default is the one in use). Tests that fail at baseline are recorded
+    and excluded.
 
     Raises PrepareError with the stage (``find``, ``layout``, ``lock``, ``environment``,
     ``baseline``, …), the last lines of the log and what to try; nothing is written then.
     """
-    out = out or repos_root()
+    out = (out or repos_root()).absolute()
     document = _find(source, store)
     name, where = document["name"], f"{document['name']}.toml"
     place = out / where
@@ -171,7 +176,10 @@ def _lock(
     if not runner.exists():
         shutil.copy(repos_root() / _RUNNER, runner)
     lock.write_text(lock_requirements(tree, runner, store), encoding="utf-8")
-    document |= {"requirements": f"locks/{name}.txt", "runner": _RUNNER}
+    names = (lock, runner)
+    if out == repos_root():  # a manifest elsewhere is read against the catalogue in use
+        names = (lock.relative_to(out), runner.relative_to(out))
+    document |= dict(zip(("requirements", "runner"), map(str, names), strict=True))
     return written
 
 
@@ -179,9 +187,9 @@ def _license(tree: Path) -> str:
     for place in (tree / "PKG-INFO", *tree.glob("*.egg-info/PKG-INFO")):
         if place.is_file():
             text = place.read_text(encoding="utf-8", errors="replace")
-            found = re.search(r"^License(?:-Expression)?: (\S.*)$", text, re.MULTILINE)
-            if found:
-                return found[1].strip()[:80]
+            for pattern in _LICENSES:
+                if found := re.search(pattern, text, re.MULTILINE):
+                    return found[1].strip()[:80]
     return "unknown"
 
 
