@@ -46,7 +46,11 @@ def test_groups_cover_kind_repository_level_and_release_year(run_of, result_of):
     assert [(g.name, g.tasks) for g in metrics.by_kind] == [("release", 6), ("seeded", 6)]
     assert [g.name for g in metrics.by_repository] == ["apples", "pears"]
     assert [g.name for g in metrics.by_level] == [
-        "release feature", "release fix", "seeded level 1", "seeded level 2", "seeded level 3",
+        "release feature",
+        "release fix",
+        "seeded level 1",
+        "seeded level 2",
+        "seeded level 3",
     ]
     assert [g.name for g in metrics.by_release_year] == ["2021", "2022", "2023"]
     whole = sum(g.tasks * g.resolved_at_1.value for g in metrics.by_kind)
@@ -107,8 +111,17 @@ def test_a_suite_needs_tasks_each_once(tasks, suite, result_of):
     wrong = [] if tasks == "none" else [suite[0], suite[0]]
     with pytest.raises(ValueError, match="at least one task, and each only once"):
         aggregate(
-            [], wrong, agent="x", parameters={}, suite_name="s", suite_hash="h", git_commit=None,
-            git_dirty=False, lock_sha256="0" * 64, records_file="x.jsonl", command="c",
+            [],
+            wrong,
+            agent="x",
+            parameters={},
+            suite_name="s",
+            suite_hash="h",
+            git_commit=None,
+            git_dirty=False,
+            lock_sha256="0" * 64,
+            records_file="x.jsonl",
+            command="c",
         )
 
 

@@ -30,7 +30,10 @@ def board(suite, record_of, result_of):
 
 def test_equal_rates_share_a_rank_and_references_have_none(board):
     assert [(rank, result.agent) for rank, result in ranked(board[::-1])] == [
-        (None, "gold"), (1, "a"), (1, "b"), (3, "c[red]"),
+        (None, "gold"),
+        (1, "a"),
+        (1, "b"),
+        (3, "c[red]"),
     ]
 
 
@@ -53,8 +56,11 @@ def test_the_terminal_table_shows_intervals_references_and_raw_names(board, widt
 
 def test_episodes_set_apart_are_counted_in_the_terminal_table(board):
     counts = replace(board[1].counts, overfit=2, refused=1)
-    row = next(line for line in printed([replace(board[1], counts=counts)], 120).splitlines()
-               if "50.0%" in line)
+    row = next(
+        line
+        for line in printed([replace(board[1], counts=counts)], 120).splitlines()
+        if "50.0%" in line
+    )
     assert row.split()[5] == "3"
 
 

@@ -75,8 +75,10 @@ def test_refusal_is_never_written(check, published):
 def test_one_changed_reward_is_found_at_its_line(check, published):
     rewrite(published, raise_reward)
     report = check()
-    assert any("tester.jsonl: line 4: " in str(fault) and "reward is 1.0" in fault.message
-               for fault in report.faults)
+    assert any(
+        "tester.jsonl: line 4: " in str(fault) and "reward is 1.0" in fault.message
+        for fault in report.faults
+    )
     assert any(fault.where == "$.records.sha256" for fault in report.faults)
 
 
@@ -92,14 +94,17 @@ def test_one_changed_reward_is_found_though_everything_else_was_made_to_fit(
 def test_a_task_twice_is_refused_at_its_line_and_nothing_runs(check, published):
     rewrite(published, lambda records: [*records, records[0]])
     report = check(replay=lambda record: pytest.fail("replayed"))
-    assert any(fault.where == "line 25" and "repeats line 1" in fault.message
-               for fault in report.faults)
+    assert any(
+        fault.where == "line 25" and "repeats line 1" in fault.message for fault in report.faults
+    )
 
 
 def test_an_unknown_task_is_refused_at_its_line(check, published):
     rewrite(published, lambda records: [replace(records[0], task_id="no/such"), *records[1:]])
-    assert any(fault.where == "line 1" and "unknown task 'no/such'" in fault.message
-               for fault in check().faults)
+    assert any(
+        fault.where == "line 1" and "unknown task 'no/such'" in fault.message
+        for fault in check().faults
+    )
 
 
 def test_a_left_out_task_is_refused(check, published):
