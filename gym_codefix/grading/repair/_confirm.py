@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import difflib
-import random
 from collections.abc import Mapping
 from dataclasses import replace
 
 from gym_codefix.catalog.edit_scope import classify_edit
 from gym_codefix.runtime import Job, Runtime, Start, Verdict, read_json, write_json
 
-from ._execute import limits_for, run_reliably
+from ._execute import Infrastructure, limits_for, run_reliably
 from ._problem import Problem
 
-_FORMAT = "1"
+_FORMAT = "2"
 _LINES_NAMED = 5
+_REFERENCE_SEED = 1
+_NONE: frozenset[int] = frozenset()
+_Lines = Mapping[str, frozenset[int]]
 
 
 def confirm(
-    problem: Problem, edits: Mapping[str, str], runtime: Runtime, secret: random.Random
+    problem: Problem, edits: Mapping[str, str], runtime: Runtime, hash_seed: int
 ) -> Verdict:
     """One fresh, unforked run of flips and kept tests, with line coverage."""
     tests = tuple(test for test in _in_order(problem) if test in _wanted(problem))
@@ -27,7 +29,7 @@ def confirm(
         edits=edits,
         tests=tests,
         start=Start.FRESH,
-        hash_seed=secret.randrange(1, 1 << 31),
+        hash_seed=hash_seed,
         coverage="lines",
         limits=replace(limits, result_bytes=64 << 20),
     )
@@ -43,39 +45,68 @@ def _in_order(problem: Problem) -> list[str]:
     return collected + [test for test in problem.task.flips if test not in set(collected)]
 
 
-def lost_lines(
-    problem: Problem, edits: Mapping[str, str], verdict: Verdict, runtime: Runtime
+def lost_coverage(
+    problem: Problem, edits: Mapping[str, str], verdict: Verdict, runtime: Runtime, hash_seed: int
 ) -> list[str]:
-    """``path:line`` that the tests run under the reference, outside the patch, and no longer run.
+    """``path:line`` that the tests ran before and under the reference, outside the patch, and no
+    longer run; lines are counted in the reference's tree.
 
-    Lines are counted in the reference's tree.
+    Which lines run may hang on hash order: a loss counts when a second run of the patch, and one
+    of the reference with the same hash seed, say so too.
     """
+    ran = _lines(verdict)
     reference = _reference_lines(problem, runtime)
-    ran = {path: frozenset(lines) for path, lines in (verdict.lines or {}).items()}
+    if not _lost(problem, edits, ran, reference):
+        return []
+    again = _lines(confirm(problem, edits, runtime, hash_seed))
+    same_seed = _lines(confirm(problem, problem.gold, runtime, hash_seed))
+    ran = {path: ran.get(path, _NONE) | again.get(path, _NONE) for path in {*ran, *again}}
+    steady = {path: lines & same_seed.get(path, _NONE) for path, lines in reference.items()}
+    return _lost(problem, edits, ran, steady)[:_LINES_NAMED]
+
+
+def _lost(problem: Problem, edits: Mapping[str, str], ran: _Lines, reference: _Lines) -> list[str]:
     lost = []
     for path, lines in sorted(reference.items()):
-        gold = problem.gold.get(path) or problem.snapshot.read(path) or ""
-        text = edits.get(path) or problem.snapshot.read(path) or ""
+        pristine = problem.snapshot.read(path) or ""
+        gold = problem.gold.get(path, pristine)
+        text = edits.get(path, pristine)
         places = _corresponding(gold, text)
         patched = _patched_lines(problem, path, gold, text)
         for line in sorted(lines - patched):
-            if line in places and places[line] not in ran.get(path, frozenset()):
+            if line in places and places[line] not in ran.get(path, _NONE):
                 lost.append(f"{path}:{line}")
-    return lost[:_LINES_NAMED]
+    return lost
 
 
-def _reference_lines(problem: Problem, runtime: Runtime) -> dict[str, frozenset[int]]:
-    """Lines that run under the reference (measured once, kept in the store)."""
-    digest = problem.task.id.split("/")[-1]
-    place = runtime.store.path("problems", problem.snapshot.key, f"{digest}-lines-{_FORMAT}.json")
-    if not problem.gold:  # the tree itself is the reference: one measurement serves all
-        place = runtime.store.path("problems", problem.snapshot.key, f"lines-{_FORMAT}.json")
+def _reference_lines(problem: Problem, runtime: Runtime) -> _Lines:
+    """Lines that run both before and under the reference (measured once, kept in the store)."""
+    dropped = problem.task.validation.get("dropped")
+    name = problem.task.id.split("/")[-1] if problem.gold or dropped else "pristine"
+    place = runtime.store.path("problems", problem.snapshot.key, f"{name}-lines-{_FORMAT}.json")
     document = read_json(place)
     if document is None:
-        verdict = confirm(problem, problem.gold, runtime, random.Random(0))
-        document = {path: list(lines) for path, lines in (verdict.lines or {}).items()}
+        verdict = confirm(problem, problem.gold, runtime, _REFERENCE_SEED)
+        if verdict.lines is None:
+            raise Infrastructure("the coverage of the reference could not be measured")
+        measured = {path: _before(problem, path, ran) for path, ran in _lines(verdict).items()}
+        document = {path: sorted(lines) for path, lines in measured.items()}
         write_json(place, document)
     return {path: frozenset(lines) for path, lines in document.items()}
+
+
+def _before(problem: Problem, path: str, ran: frozenset[int]) -> frozenset[int]:
+    """The reference's lines that ran without it: what it newly reaches is no one's duty."""
+    if not problem.gold:
+        return ran
+    pristine = problem.snapshot.read(path) or ""
+    places = _corresponding(pristine, problem.gold.get(path, pristine))
+    covered = problem.snapshot.baseline.coverage.lines(path)
+    return ran & {places[line] for line in covered if line in places}
+
+
+def _lines(verdict: Verdict) -> _Lines:
+    return {path: frozenset(lines) for path, lines in (verdict.lines or {}).items()}
 
 
 def _corresponding(before: str, after: str) -> dict[int, int]:

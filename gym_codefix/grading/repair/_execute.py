@@ -11,6 +11,7 @@ from ._plan import Plan
 
 _CPU_FLOOR_S, _CPU_FACTOR = 2, 8
 _WALL_FLOOR_S, _WALL_FACTOR = 10, 20
+_COLLECT_FACTOR = 3
 _IDLE_SHARE = 0.5
 _TRACED_RESULT_BYTES = 256 << 20
 
@@ -19,15 +20,21 @@ class Infrastructure(RuntimeError):
     """A job failed for reasons that a no-op job shares: nobody's reward."""
 
 
-def limits_for(snapshot: Snapshot, tests: Iterable[str], *, slow: bool = False) -> Limits:
-    """Generous bounds from what the tests took at baseline (``slow``: traced or whole runs)."""
-    seconds = snapshot.baseline.seconds
-    expected = sum(seconds.get(test, 0.05) for test in tests)
+def limits_for(
+    snapshot: Snapshot, tests: Iterable[str], *, slow: bool = False, collects: bool = True
+) -> Limits:
+    """Generous bounds from what the tests took at baseline (``slow``: traced or whole runs;
+    ``collects``: the job imports the repository and collects, as all but templates do)."""
+    baseline = snapshot.baseline
+    expected = sum(baseline.seconds.get(test, 0.05) for test in tests)
     if slow:
-        expected += snapshot.baseline.suite_seconds
+        expected += baseline.suite_seconds
+    before_tests = 0.0
+    if collects:
+        before_tests = max(0.0, baseline.suite_seconds - sum(baseline.seconds.values()))
     return Limits(
-        cpu_s=int(_CPU_FLOOR_S + _CPU_FACTOR * expected),
-        wall_s=int(_WALL_FLOOR_S + _WALL_FACTOR * expected),
+        cpu_s=int(_CPU_FLOOR_S + _CPU_FACTOR * expected + _COLLECT_FACTOR * before_tests),
+        wall_s=int(_WALL_FLOOR_S + _WALL_FACTOR * (expected + before_tests)),
     )
 
 
@@ -41,19 +48,21 @@ def chosen_job(
 ) -> Job:
     """A job over these tests; from the template when ``plan`` allows it, else from base."""
     chosen = tuple(tests)
+    if plan is not None and plan.start is Start.TEMPLATE and coverage is None:
+        limits = limits_for(snapshot, chosen, collects=False)
+        return Job(edits=edits, swap=plan.swap, start=Start.TEMPLATE, tests=chosen, limits=limits)
     limits = limits_for(snapshot, chosen, slow=coverage is not None)
     if coverage is not None:
         limits = replace(limits, result_bytes=_TRACED_RESULT_BYTES)
-    if plan is not None and plan.start is Start.TEMPLATE and coverage is None:
-        return Job(edits=edits, swap=plan.swap, start=Start.TEMPLATE, tests=chosen, limits=limits)
     paths = tuple(dict.fromkeys(test.partition("::")[0] for test in chosen))
     return Job(edits=edits, paths=paths, tests=chosen, coverage=coverage, limits=limits)
 
 
-def _from_base(job: Job) -> Job:
+def _from_base(snapshot: Snapshot, job: Job) -> Job:
     tests = job.tests or ()
     paths = tuple(dict.fromkeys(test.partition("::")[0] for test in tests))
-    return replace(job, swap={}, start=Start.BASE, paths=paths)
+    limits = limits_for(snapshot, tests)
+    return replace(job, swap={}, start=Start.BASE, paths=paths, limits=limits)
 
 
 def run_reliably(snapshot: Snapshot, job: Job, runtime: Runtime) -> Verdict:
@@ -63,7 +72,7 @@ def run_reliably(snapshot: Snapshot, job: Job, runtime: Runtime) -> Verdict:
     """
     verdict = runtime.run(snapshot, job)
     if verdict.refused is not None:
-        job = _from_base(job)
+        job = _from_base(snapshot, job)
         verdict = runtime.run(snapshot, job)
     if verdict.killed == "wall" and verdict.cpu_s < _IDLE_SHARE * job.limits.cpu_s:
         verdict = runtime.run(snapshot, job)  # slept, or starved by other work: once more

@@ -8,18 +8,19 @@ import random
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from gym_codefix.grading.judge import lost_checks
 from gym_codefix.grading.policy import refuse
 from gym_codefix.runtime import Runtime, Verdict
 
 from ._confirm import confirm as run_confirmation
-from ._confirm import lost_lines
+from ._confirm import lost_coverage
 from ._execute import Infrastructure, chosen_job, run_reliably
 from ._plan import Plan, plan_edits
 from ._problem import Problem
 from ._reward import REWARDS, reward_of
-from ._twinning import choose_twins, twin_passes
+from ._twinning import Twin, choose_twins, twin_passes
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,11 @@ class _Grading:
         if all(problem.read(path) == text for path, text in edits.items()):
             return self._end("nothing was changed")
         over = problem.over_pristine(edits)
-        plan = plan_edits(problem.snapshot, over)
+        try:
+            plan = plan_edits(problem.snapshot, over)
+        except ValueError as error:  # it parses, but does not compile
+            self.parts["parses"] = 0.0
+            return self._end(f"does not compile: {error}")
         wrong = self._flips(over, plan)
         if wrong is not None:
             return wrong
@@ -92,7 +97,10 @@ class _Grading:
         if passed == set(task.flips) and verdict.ended:
             return None
         seen = passed >= set(task.visible)
-        reason = f"{len(task.flips) - len(passed)} of {len(task.flips)} target tests still fail"
+        failing = len(task.flips) - len(passed)
+        reason = f"{failing} of {len(task.flips)} target tests still fail"
+        if not failing:
+            reason = "the run did not come to its end"
         if verdict.killed:
             reason += f"; stopped at the {verdict.killed} limit"
         return self._end(reason, overfit=seen and bool(task.hidden) and verdict.ended)
@@ -104,14 +112,14 @@ class _Grading:
         # A tree that equals the snapshot's passes what the baseline passes.
         reached = plan.reaching(problem.snapshot) & problem.kept if over else frozenset()
         twins = choose_twins(problem.task, problem.snapshot, secret)
-        stages: list[object] = ["kept", *twins]
+        stages: list[Twin | Literal["kept"]] = ["kept", *twins]
         secret.shuffle(stages)
         tampered, broken = [], frozenset[str]()
         for stage in stages:
             started = time.perf_counter()
             if stage == "kept":
                 broken = self._kept(over, plan, reached)
-            elif twin_passes(problem.snapshot, over, stage, self.runtime):  # type: ignore[arg-type]
+            elif self._forged(over, stage):
                 tampered.append(stage)
             name = "kept" if stage == "kept" else "twins"
             self.timing[name] = self.timing.get(name, 0.0) + time.perf_counter() - started
@@ -130,6 +138,12 @@ class _Grading:
             return self._end("the repair drops checks: " + "; ".join(lost[:3]), lost=tuple(lost))
         return self._confirmed(over) if confirm else self._end("", resolved=True)
 
+    def _forged(self, over: Mapping[str, str], twin: Twin) -> bool:
+        snapshot = self.problem.snapshot
+        return twin_passes(snapshot, over, twin, self.runtime) and not twin_passes(
+            snapshot, self.problem.gold, twin, self.runtime
+        )
+
     def _kept(self, over: Mapping[str, str], plan: Plan, reached: frozenset[str]) -> frozenset[str]:
         """The kept tests that no longer pass."""
         self.counts["kept_run"] = len(reached)
@@ -145,14 +159,16 @@ class _Grading:
     def _confirmed(self, over: Mapping[str, str]) -> Grade:
         started = time.perf_counter()
         problem = self.problem
-        verdict = run_confirmation(problem, over, self.runtime, self._secret)
-        wanted = problem.kept | set(problem.task.flips)
-        missing = wanted - verdict.passed()
-        lost = [] if missing else lost_lines(problem, over, verdict, self.runtime)
+        seed = self._secret.randrange(1, 1 << 31)
+        verdict = run_confirmation(problem, over, self.runtime, seed)
+        flips = frozenset(problem.task.flips)
+        missing = (problem.kept | flips) - verdict.passed()
+        lost = [] if missing else lost_coverage(problem, over, verdict, self.runtime, seed)
         self.timing["confirm"] = time.perf_counter() - started
         if missing:
             self.tests_pass = False
-            self.parts["kept"] = 1 - len(missing) / len(wanted)
+            self.parts["flipped"] = 1 - len(missing & flips) / len(flips)
+            self.parts["kept"] = 1 - len(missing - flips) / max(1, len(problem.kept))
             return self._end(f"{len(missing)} tests fail in a fresh process")
         if lost:
             return self._end(
@@ -182,7 +198,10 @@ class _Grading:
     ) -> Grade:
         return Grade(
             reward=reward_of(
-                self.reward, self.parts, resolved=resolved, barred=refused or tampering
+                self.reward,
+                self.parts,
+                resolved=resolved,
+                barred=refused or tampering or bool(lost),
             ),
             resolved=resolved,
             tests_pass=self.tests_pass,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from gym_codefix.catalog import CatalogError, Manifest, Task, manifest
@@ -154,7 +154,7 @@ def load_problem(task: Task, runtime: Runtime) -> Problem:
     Raises NotPrepared, CatalogError, PrepareError.
     """
     snapshot = task_snapshot(task, runtime)
-    place = runtime.store.path("problems", snapshot.key, f"{task.id.split('/')[-1]}-{_FORMAT}.json")
+    place = _observations(task, snapshot, runtime)
     document = read_json(place)
     if document is None:
         broken = {} if task.kind == "release" else seeded_edits(task, snapshot)
@@ -169,6 +169,13 @@ def load_problem(task: Task, runtime: Runtime) -> Problem:
         spans=tuple(Span(*entry) for entry in document["spans"]),
         store=runtime.store,
     )
+
+
+def _observations(task: Task, snapshot: Snapshot, runtime: Runtime) -> Path:
+    """Where they are kept: named after what the agent may see too, which a task's id leaves out."""
+    seen = sha256_text("\0".join((*task.flips, "", *task.hidden)))[:12]
+    name = f"{task.id.split('/')[-1]}-{seen}-{_FORMAT}.json"
+    return runtime.store.path("problems", snapshot.key, name)
 
 
 def _observe(

@@ -13,7 +13,7 @@ SHAPED_WEIGHTS = {"applies": 0.05, "parses": 0.05, "builds": 0.1, "flipped": 0.5
 
 
 def reward_of(name: str, parts: Mapping[str, float], *, resolved: bool, barred: bool) -> float:
-    """The number that an episode is paid (``barred``: refused or tampering, always 0)."""
+    """The number that an episode is paid (``barred``: refused, tampering or lost checks: 0)."""
     if barred:
         return 0.0
     if resolved:
