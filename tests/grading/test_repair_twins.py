@@ -1,0 +1,66 @@
+"""Negative twins: which are chosen, and whom they accuse."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from gym_codefix.catalog import Task
+from gym_codefix.grading import repair
+from gym_codefix.grading.repair._twinning import TWINS, choose_twins
+
+SOURCE = """import pytest
+
+def test_plain():
+    assert add(1, 2) == 3
+
+@pytest.mark.parametrize("x", [1, 2, 3])
+def test_many(x):
+    assert add(x, 0) == x
+
+def test_silent():
+    add(1, 1)
+"""
+PLAIN, SILENT = "tests/test_a.py::test_plain", "tests/test_a.py::test_silent"
+MANY = tuple(f"tests/test_a.py::test_many[{x}]" for x in (1, 2, 3))
+INHERITED = "tests/test_a.py::TestChild::test_of_the_parent"
+SNAPSHOT = SimpleNamespace(read=lambda path: SOURCE if path == "tests/test_a.py" else None)
+
+
+def task(*flips: str, **changes: object) -> Task:
+    made = Task(kind="seeded", repository="r", release="1", flips=flips, hidden=())
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def chosen(of: Task, seed: int) -> list[repair.Twin]:
+    return choose_twins(of, SNAPSHOT, random.Random(seed))  # type: ignore[arg-type]
+
+
+def test_every_flip_has_its_turn_with_or_without_proven_sites() -> None:
+    sites = {MANY[0]: tuple(repair.candidate_sites(SOURCE, "test_many", 4))}
+    of = task(PLAIN, SILENT, *MANY, twins=sites)
+    seen = set()
+    for seed in range(60):
+        twins = chosen(of, seed)
+        assert len(twins) == TWINS
+        assert twins[0].test == MANY[0]  # what is proven comes with every grading
+        assert all(twin.text != SOURCE for twin in twins)
+        seen |= {twin.test for twin in twins}
+    assert seen == {PLAIN, SILENT, *MANY}
+
+
+def test_a_task_without_facts_has_twins() -> None:
+    assert [twin.test for twin in chosen(task(PLAIN), 0)] == [PLAIN]
+    assert "assert False" in chosen(task(SILENT), 0)[0].text
+
+
+@pytest.mark.parametrize("test", [INHERITED, "tests/gone.py::test_x"])
+def test_what_cannot_be_broken_is_left_out(test: str) -> None:
+    assert chosen(task(test), 0) == []
+
+
+def test_node_ids_name_functions() -> None:
+    assert repair.test_function("tests/t.py::TestA::test_b[x::y]") == ("tests/t.py", "TestA.test_b")
