@@ -1,7 +1,8 @@
 """The plain way to grade a patch: copy the tree, run `python -m pytest` on the whole suite.
 
 This is what the throughput benchmark compares with, in time and in every decision. It shares no
-code with the graded path but the facts of the task: no sandbox, no warm process, no choice of tests.
+code with the graded path but the facts of the task: no sandbox, no warm process, no choice of
+tests.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How fast and how right: `python benchmarks/throughput.py --tasks 60 --patches 500`.
 
-On the same patches and in one run: our grading, unconfirmed and confirmed, against copying the tree and
-running `python -m pytest` on the full suite in a fresh process. Prints medians of the ratios, resets,
-two workers against one, memory and leaks; exits 1 when a single decision differs.
+On the same patches and in one run: our grading, unconfirmed and confirmed, against copying the tree
+and running `python -m pytest` on the full suite in a fresh process. Prints medians of the ratios,
+resets, two workers against one, memory and leaks; exits 1 when a single decision differs.
 """
 
 from __future__ import annotations

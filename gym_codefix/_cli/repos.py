@@ -113,7 +113,7 @@ def add(source: str, out: Path | None, python: Path | None, split: str, isolatio
 
     Example: gym-codefix repos add cachetools==6.2.0
     """
-    from gym_codefix.mining import add_repository
+    from gym_codefix.mining.add import add_repository
 
     added = add_repository(
         source,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 from rich.console import Console
@@ -52,7 +52,10 @@ class CodeRepairSimple(gymnasium.Env[dict[str, Any], str]):
     * v0: first.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "human"], "render_fps": 1}
+    metadata: dict[str, Any] = {  # noqa: RUF012 - gymnasium declares it so
+        "render_modes": ["ansi", "human"],
+        "render_fps": 1,
+    }
 
     def __init__(
         self,
@@ -128,7 +131,7 @@ class CodeRepairSimple(gymnasium.Env[dict[str, Any], str]):
         if self.render_mode == "human":
             self.render()
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """The episode so far: text in mode ``ansi``, printed in mode ``human``."""
         if self.render_mode is None or self.problem is None:
             return None

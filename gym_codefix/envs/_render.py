@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 from rich.console import Console, Group
@@ -35,15 +36,7 @@ def episode_panels(
 
 def as_text(group: Group) -> str:
     """The panels without colour."""
-    console = Console(width=_WIDTH, no_color=True, force_terminal=False, file=_Sink())
+    console = Console(width=_WIDTH, no_color=True, force_terminal=False, file=io.StringIO())
     with console.capture() as capture:
         console.print(group)
     return capture.get()
-
-
-class _Sink:
-    def write(self, text: str) -> int:
-        return len(text)
-
-    def flush(self) -> None:
-        return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from concurrent.futures import Executor, ThreadPoolExecutor
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -26,7 +26,7 @@ class CodeRepairSimpleVector(VectorEnv[dict[str, Any], Any, Any]):
     passed executor open.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
+    metadata: dict[str, Any] = {  # noqa: RUF012 - gymnasium declares it so
         "render_modes": [],
         "render_fps": 1,
         "autoreset_mode": AutoresetMode.NEXT_STEP,
@@ -75,7 +75,7 @@ class CodeRepairSimpleVector(VectorEnv[dict[str, Any], Any, Any]):
 
     def _batch(self, observations: list[dict[str, Any]]) -> dict[str, Any]:
         batched: dict[str, Any] = {}
-        for key, space in self.single_observation_space.spaces.items():
+        for key, space in self.episodes.observation_space.spaces.items():
             values = [observation[key] for observation in observations]
             batched[key] = np.stack(values) if space.shape is not None else tuple(values)
         return batched
@@ -121,7 +121,8 @@ class CodeRepairSimpleVector(VectorEnv[dict[str, Any], Any, Any]):
                 raise RuntimeError("call reset() before step()")
             if not self._ended[index]:
                 jobs[index] = self._executor.submit(self.episodes.step, problem, actions[index])
-        observations, infos = [], {}
+        observations: list[dict[str, Any]] = []
+        infos: dict[str, Any] = {}
         rewards = np.zeros(self.num_envs)
         terminated = np.zeros(self.num_envs, bool)
         for index, problem in enumerate(self._problems):

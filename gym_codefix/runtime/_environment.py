@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import os
 import re
@@ -44,9 +45,15 @@ def environment_key(manifest: Manifest, version: str) -> str:
         locks = (manifest.requirements, manifest.runner)
         pinned = "".join(_lock_text(manifest, lock) for lock in locks)
     else:
-        pinned = repr(sorted((dist.name, dist.version) for dist in _closure(_RUNNER)))
+        pinned = _runner_versions()
     parts = (_FORMAT, interpreter_of(manifest), sys.version, pinned, manifest.name, version)
     return sha256_of("\0".join(parts).encode())[:32]
+
+
+@functools.cache
+def _runner_versions() -> str:
+    """What runs us does not change under us, and a reset may ask."""
+    return repr(sorted((dist.name, dist.version) for dist in _closure(_RUNNER)))
 
 
 def _closure(names: Iterable[str]) -> list[importlib.metadata.Distribution]:

@@ -42,10 +42,10 @@ class Start(enum.Enum):
 class Job:
     """One run of some tests of a snapshot with some files changed.
 
-    ``edits``: whole texts by path, over the snapshot's tree. ``swap``: for TEMPLATE, the edited files
-    and the qualified names of their changed functions. ``paths``: test files to collect (None: the
-    repository's). ``tests``: node ids to run (None: all that is collected). ``coverage``: None,
-    ``"lines"`` or ``"contexts"``. ``date``: ISO time to which the clock is set.
+    ``edits``: whole texts by path, over the snapshot's tree. ``swap``: for TEMPLATE, the edited
+    files and the qualified names of their changed functions. ``paths``: test files to collect
+    (None: the repository's). ``tests``: node ids to run (None: all that is collected).
+    ``coverage``: None, ``"lines"`` or ``"contexts"``. ``date``: ISO time to which the clock is set.
     """
 
     edits: Mapping[str, str] = field(default_factory=dict)
@@ -83,11 +83,11 @@ class Job:
 class Verdict:
     """What one job reported. Outcomes are claims of a process that ran the agent's code.
 
-    ``outcomes``: passed, failed, error, skipped or xfailed by node id; a test that was chosen and is
-    missing did not finish. ``ended``: the suite ran to its end. ``killed``: the limit that ended the
-    job (``wall``, ``cpu``, ``memory``, ``result``) or None. ``failure``: why the result may not be
-    trusted to say anything about the agent (a fault of ours), or None. ``refused``: why a template
-    could not run this job.
+    ``outcomes``: passed, failed, error, skipped or xfailed by node id; a test that was chosen and
+    is missing did not finish. ``ended``: the suite ran to its end. ``killed``: the limit that ended
+    the job (``wall``, ``cpu``, ``memory``, ``result``) or None. ``failure``: why the result may not
+    be trusted to say anything about the agent (a fault of ours), or None. ``refused``: why a
+    template could not run this job.
     """
 
     outcomes: Mapping[str, str] = field(default_factory=dict)

@@ -70,8 +70,8 @@ class Snapshot:
         None when the tree has no such file, reaches it over a link or not at all, or when it is
         not UTF-8.
         """
-        place = os.path.join(self.tree, path)
-        if ".." in PurePosixPath(path).parts or not os.path.isfile(place):
+        pure, place = PurePosixPath(path), os.path.join(self.tree, path)
+        if pure.is_absolute() or ".." in pure.parts or not os.path.isfile(place):
             return None
         inside = os.path.join(os.path.realpath(self.tree), os.path.normpath(path))
         if os.path.realpath(place) != inside:

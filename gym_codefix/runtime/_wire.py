@@ -84,7 +84,8 @@ class _Reading:
         self.seconds: dict[str, float] = {}
         self.collected: tuple[str, ...] | None = None
         self.errors: dict[str, str] = {}
-        self.ended, self.end_text, self.refused = False, "", None
+        self.ended, self.end_text = False, ""
+        self.refused: str | None = None
         self.lines: dict[str, tuple[int, ...]] | None = None
         self.contexts: dict[str, Any] | None = None
 

@@ -123,7 +123,7 @@ def test_a_patch_that_does_not_parse_is_the_agents_error(env: Any) -> None:
 )
 def test_a_wrong_argument_names_the_valid_values(arguments: dict[str, Any], valid: str) -> None:
     with pytest.raises(ValueError, match=valid):
-        gymnasium.make(ID, disable_env_checker=True, **arguments).unwrapped
+        gymnasium.make(ID, disable_env_checker=True, **arguments)
 
 
 @pytest.mark.parametrize("options", [{"task_id": "nope/seeded/1"}, {"task": "x"}])

@@ -80,7 +80,7 @@ def test_an_unknown_task_is_an_error_with_its_line(run_of, result_of):
 
 def test_a_repeated_attempt_is_an_error_with_both_lines(run_of, result_of):
     records = run_of()
-    with pytest.raises(LeaderboardError, match="line 13: attempt 0 at .* repeats line 3"):
+    with pytest.raises(LeaderboardError, match=r"line 13: attempt 0 at .* repeats line 3"):
         result_of([*records, records[2]])
 
 

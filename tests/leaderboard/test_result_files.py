@@ -114,7 +114,7 @@ def test_a_result_that_does_not_fit_is_refused_with_its_path(
         validate_result(document)
     assert [fault.where for fault in caught.value.faults] == [where]
     (tmp_path / "r.json").write_text(json.dumps(document))
-    with pytest.raises(LeaderboardError, match="r.json: "):
+    with pytest.raises(LeaderboardError, match=r"r.json: "):
         read_result(tmp_path / "r.json")
 
 

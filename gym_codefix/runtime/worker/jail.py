@@ -3,8 +3,8 @@
     server ── supervisor ── init ── suite
               (J1)          (J2)    (J3)
 
-The supervisor stays outside the job's pid namespace and holds the status pipe; init is pid 1 inside:
-when it ends, the kernel ends everything that the job started. The suite runs the tests.
+The supervisor stays outside the job's pid namespace and holds the status pipe; init is pid 1
+inside: when it ends, the kernel ends everything that the job started. The suite runs the tests.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _map_ids(pid: int) -> None:
 
 
 def _init(job: Mapping[str, Any], setup_out: int, maps_in: int, result_fd: int) -> None:
-    """Pid 1 of the job: furnish the namespaces, start the suite, reap. Returns in the suite only."""
+    """Pid 1 of the job: furnish the namespaces, start the suite, reap. Returns in the suite."""
     flags = linux.CLONE_NEWNS | linux.CLONE_NEWIPC | linux.CLONE_NEWNET
     try:
         linux.prctl(linux.PR_SET_DUMPABLE, 1)

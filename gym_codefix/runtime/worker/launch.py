@@ -103,7 +103,8 @@ def _open(path: str) -> int:
 
 def system_paths(prefixes: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """Folders of the system to show, and the links to make in place of /bin and its like."""
-    folders, links = [], {}
+    folders: list[str] = []
+    links: dict[str, str] = {}
     for path in ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", *prefixes):
         if os.path.islink(path) and path not in prefixes:
             links[path] = os.readlink(path)

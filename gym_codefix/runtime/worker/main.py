@@ -1,8 +1,8 @@
 """The server: waits for jobs and forks a process tree for each.
 
 *base* has imported pytest and the dependencies; *template*, forked from it on demand, has imported
-the repository and collected its tests. With ``preload`` off, base has imported nothing: a job in it is
-a fresh process but for the fork.
+the repository and collected its tests. With ``preload`` off, base has imported nothing: a job in it
+is a fresh process but for the fork.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Taken = tuple[Job, int]
 def serve(
     channel: socket.socket, spec: Mapping[str, Any], prepare: Callable[[Job], None]
 ) -> Taken | None:
-    """Fork for every job. None when the driver is gone; in a job's suite, its job and result pipe."""
+    """Fork for every job. None when the driver is gone; in a suite, its job and result pipe."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps supervisors
     while True:
         try:
@@ -72,12 +72,12 @@ def _preload(modules: list[str]) -> None:
     for name in modules:
         try:
             importlib.import_module(name)
-        except BaseException:  # noqa: S112 - a module that will not import alone comes with its package
+        except BaseException:
             continue
 
 
 def _holds_modules_of(repo: str) -> bool:
-    """Whether preloading imported the repository itself, as pytest does with its own dependencies."""
+    """Whether preloading imported the repository itself, as pytest does with what it needs."""
     prefix = repo + os.sep
     return any(
         (getattr(module, "__file__", None) or "").startswith(prefix)

@@ -105,7 +105,7 @@ class OutcomePlugin:
             outcome = "skipped"
         else:
             outcome = "passed"
-        message = {"kind": "test", "id": test, "outcome": outcome}
+        message: dict[str, Any] = {"kind": "test", "id": test, "outcome": outcome}
         message["seconds"] = round(self._seconds.pop(test), 6)
         if test in self._texts:
             message["text"] = self._texts.pop(test)
@@ -180,7 +180,7 @@ def _plugin_packages() -> set[str]:
 
 
 def _dependencies(repo: str) -> list[str]:
-    """Imported modules that are not the repository's: a base process may hold them ahead of jobs."""
+    """Imported modules that are not the repository's: base may hold them ahead of jobs."""
     prefix = repo + os.sep
     roots = (sys.prefix + os.sep, os.path.dirname(os.__file__) + os.sep)
     own = _plugin_packages()  # pytest rewrites these when it loads them, so it must load them

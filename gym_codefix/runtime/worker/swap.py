@@ -1,8 +1,8 @@
 """Put new code objects into the functions of a process that has imported the old ones.
 
 Sound only for files whose texts differ inside function bodies, in functions that import and
-collection did not run: the driver decides that (``catalog.edit_scope`` and the coverage map). What it
-cannot see, it refuses here: ``SwapRefused`` makes the job run from *base* instead.
+collection did not run: the driver decides that (``catalog.edit_scope`` and the coverage map). What
+it cannot see is refused here: ``SwapRefused`` makes the job run from *base* instead.
 """
 
 from __future__ import annotations
@@ -57,12 +57,14 @@ def _children(code: CodeType) -> list[CodeType]:
     return [constant for constant in code.co_consts if isinstance(constant, CodeType)]
 
 
-def _pair(old: CodeType, new: CodeType, pairs: dict[Key, CodeType], old_codes: dict[Key, CodeType]):
+def _pair(
+    old: CodeType, new: CodeType, pairs: dict[Key, CodeType], old_codes: dict[Key, CodeType]
+) -> None:
     """Walk both code trees side by side; a function whose inside differs is not descended into."""
     olds, news = _children(old), _children(new)
     if len(olds) != len(news):
         return
-    for before, after in zip(olds, news):
+    for before, after in zip(olds, news, strict=True):
         if before.co_name != after.co_name:
             continue
         key = _key(before)

@@ -1,4 +1,4 @@
-"""The server's second tier: a process that has collected, and hands its items to forks of itself."""
+"""The server's second tier: a process that has collected and forks itself for every job."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Tracer:
         }
 
     def contexts(self) -> dict[str, Any]:
-        """``{"contexts": [name], "sets": [hex mask over contexts], "files": {path: {line: set}}}``."""
+        """``{"contexts": [name], "sets": [hex masks], "files": {path: {line: set}}}``."""
         data = self._data()
         names = sorted(data.measured_contexts())
         bit = {name: 1 << index for index, name in enumerate(names)}

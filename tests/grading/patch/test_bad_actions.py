@@ -165,10 +165,35 @@ def test_a_megabyte_is_refused_quickly(shape: Callable[[], str]) -> None:
 
 
 PIECES = st.sampled_from(
-    [*"<=>|@+- :\n\r\\", "<<<<<<< SEARCH\n", "=======\n", ">>>>>>> REPLACE\n", "a.py", "a.py\n"]
-    + ["--- a/a.py\n+++ b/a.py\n", "--- /dev/null\n+++ b/n\n", "@@ -1 +1 @@\n", "@@ -1,2 +1,0 @@\n"]
-    + ["-x\n", "+x\n", " x\n", "\\ No newline at end of file\n", "x\n", "y\n", "a.py:1| ", "a.py:"]
-    + ["1", "2-3", "+|", "-|", "| ", "```\n", "diff --git a/n b/n\n", "new file mode 1\n", "../"]
+    [
+        *"<=>|@+- :\n\r\\",
+        "<<<<<<< SEARCH\n",
+        "=======\n",
+        ">>>>>>> REPLACE\n",
+        "a.py",
+        "a.py\n",
+        "--- a/a.py\n+++ b/a.py\n",
+        "--- /dev/null\n+++ b/n\n",
+        "@@ -1 +1 @@\n",
+        "@@ -1,2 +1,0 @@\n",
+        "-x\n",
+        "+x\n",
+        " x\n",
+        "\\ No newline at end of file\n",
+        "x\n",
+        "y\n",
+        "a.py:1| ",
+        "a.py:",
+        "1",
+        "2-3",
+        "+|",
+        "-|",
+        "| ",
+        "```\n",
+        "diff --git a/n b/n\n",
+        "new file mode 1\n",
+        "../",
+    ]
 )
 
 

@@ -19,9 +19,32 @@ Write = Callable[[Mapping[str, str], Callable[[str], str | None]], str]
 WRITERS = [format_line_edits, format_search_replace, format_unified_diff]
 
 LINES = st.sampled_from(
-    ["", "a", "b", "    return x", "=======", "========", "<<<<<<< SEARCH", ">>>>>>> REPLACE"]
-    + ["-- a/x", "++ b/x", "--- a/x", "+++ b/x", "@@ -1 +1 @@", "a.py:1| x", "| x", " ", "```"]
-    + ["\\ x", "diff --git a/x b/x", "\x0c", "\u2028", "é", "🙂", "a\rb"]
+    [
+        "",
+        "a",
+        "b",
+        "    return x",
+        "=======",
+        "========",
+        "<<<<<<< SEARCH",
+        ">>>>>>> REPLACE",
+        "-- a/x",
+        "++ b/x",
+        "--- a/x",
+        "+++ b/x",
+        "@@ -1 +1 @@",
+        "a.py:1| x",
+        "| x",
+        " ",
+        "```",
+        "\\ x",
+        "diff --git a/x b/x",
+        "\x0c",
+        "\u2028",
+        "é",
+        "🙂",
+        "a\rb",
+    ]
 )
 
 
