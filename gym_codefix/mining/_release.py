@@ -12,6 +12,7 @@ from gym_codefix.grading.repair import limits_for, run_reliably
 from gym_codefix.runtime import (
     CoverageMap,
     Job,
+    Limits,
     Runtime,
     Snapshot,
     Verdict,
@@ -22,7 +23,7 @@ from gym_codefix.runtime import (
 
 from ._label import label_of
 from ._trial import Trial, run_tests
-from .slicing import ExecutedLines, Slice, slice_release
+from .slicing import BudgetSpent, ExecutedLines, Slice, slice_release
 
 _RUNS = 400
 _SECONDS = 240.0
@@ -58,10 +59,17 @@ class _Pair:
     hunks: tuple[Hunk, ...]
 
     def run(
-        self, hunks: Sequence[Hunk], tests: Collection[str], *, coverage: str | None = None
+        self,
+        hunks: Sequence[Hunk],
+        tests: Collection[str],
+        *,
+        coverage: str | None = None,
+        limits: Limits | None = None,
     ) -> Trial:
         edits = apply_hunks(self.old, self.new, hunks)
-        return run_tests(self.snapshot, self.runtime, edits, tests, coverage=coverage)
+        return run_tests(
+            self.snapshot, self.runtime, edits, tests, coverage=coverage, limits=limits
+        )
 
 
 def mine_release(
@@ -126,27 +134,24 @@ def _sound_slices(
     dropped: list[DroppedCandidate] = []
     left = list(flips)
     for _ in range(_ROUNDS):
+        limits = _limits(pair.run(pair.hunks, {*left, *guards}).verdict)
 
         def passing(hunks: Sequence[Hunk]) -> Collection[str]:
+            if time.monotonic() > deadline:
+                raise BudgetSpent
             try:
-                trial = pair.run(hunks, {*left, *guards})  # noqa: B023  (called in this round only)
+                trial = pair.run(hunks, {*left, *guards}, limits=limits)  # noqa: B023  (used now)
             except ValueError:  # half of a change that does not parse
                 return ()
             return trial.passed - guards if guards <= trial.passed else ()  # noqa: B023
 
-        started = time.monotonic()
-        passing(pair.hunks)
-        each = max(time.monotonic() - started, 0.01)
-        budget = min(runs, int((deadline - started) / each))
-        if budget < 1:
-            break
         sliced = slice_release(
             pair.hunks,
             left,
             passing,
             executed=hints[0],
             import_time=hints[1],
-            budget=budget,
+            budget=runs,
             max_hunks=_MOST_HUNKS,
         )
         runs -= sliced.runs
@@ -163,6 +168,11 @@ def _sound_slices(
             break
     reason = "its slice breaks tests that passed before"
     return sound, [*dropped, *(DroppedCandidate(flip, reason) for flip in left)]
+
+
+def _limits(verdict: Verdict) -> Limits:
+    """Half of a change may run for ever; with all of it the tests take known time."""
+    return Limits(cpu_s=int(3 + 4 * verdict.cpu_s), wall_s=int(10 + 10 * verdict.cpu_s))
 
 
 def _task(

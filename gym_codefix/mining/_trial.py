@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gym_codefix.grading.repair import Plan, chosen_job, plan_edits, run_reliably
-from gym_codefix.runtime import Runtime, Snapshot, Start, Verdict
+from gym_codefix.runtime import Limits, Runtime, Snapshot, Start, Verdict
 
 _FAILING = frozenset({"failed", "error"})
 
@@ -34,14 +34,17 @@ def run_tests(
     *,
     plan: Plan | None = None,
     coverage: str | None = None,
+    limits: Limits | None = None,
 ) -> Trial:
-    """Run ``tests`` with ``edits`` over the snapshot's tree.
+    """Run ``tests`` with ``edits`` over the snapshot's tree; ``limits`` in place of generous ones.
 
     Raises ValueError when an edit does not parse, Infrastructure when no job runs at all.
     """
     plan = plan or plan_edits(snapshot, edits)
     usable = plan if edits and plan.start is Start.TEMPLATE else None
     job = chosen_job(snapshot, sorted(tests), edits, plan=usable, coverage=coverage)
+    if limits is not None:
+        job = replace(job, limits=limits)
     return as_trial(tests, run_reliably(snapshot, job, runtime))
 
 

@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 from gym_codefix.catalog.hunks import Hunk
 
 __all__ = [
+    "BudgetSpent",
     "DroppedFlip",
     "ExecutedLines",
     "MinimiseResult",
@@ -100,7 +101,7 @@ def minimise(
     def test(places: _Unit) -> bool:
         if places not in tried:
             if len(tried) >= budget:
-                raise _BudgetSpent
+                raise BudgetSpent
             tried[places] = passes([hunks[place] for place in sorted(places)])
         return tried[places]
 
@@ -127,7 +128,8 @@ def slice_release(
     any, none does. `executed` has the lines that each flip runs in its body, `import_time`
     those that run when the package is imported: both only steer the search. Each flip is in one
     slice, its own smallest, so a slice may lie inside another one. At most `budget` runs are
-    made, and a flip is dropped when its slice would have more than `max_hunks`.
+    made, and a flip is dropped when its slice would have more than `max_hunks`. `run` may raise
+    BudgetSpent to end the search early.
     """
     oracle = _Oracle(hunks, run, budget)
     at_import = frozenset(place for place, hunk in enumerate(hunks) if import_time.touch(hunk))
@@ -138,7 +140,7 @@ def slice_release(
         candidates = at_import | {place for place, hunk in enumerate(hunks) if lines.touch(hunk)}
         try:
             kept = _slice_of(flip, oracle, candidates, at_import)
-        except _BudgetSpent:
+        except BudgetSpent:
             dropped.append(DroppedFlip(flip, f"not minimised within {budget} runs"))
             continue
         if kept is None:
@@ -156,8 +158,8 @@ def slice_release(
     return SlicingResult(tuple(slices), tuple(dropped), oracle.runs)
 
 
-class _BudgetSpent(Exception):
-    """No run is left."""
+class BudgetSpent(Exception):
+    """No run is left; a caller's own function may raise it too."""
 
 
 class _Oracle:
@@ -183,7 +185,7 @@ class _Oracle:
     def passing(self, places: _Unit) -> frozenset[str]:
         if places not in self._tried:
             if self.runs >= self._budget:
-                raise _BudgetSpent
+                raise BudgetSpent
             chosen = [self._hunks[place] for place in sorted(places)]
             self._tried[places] = frozenset(self._run(chosen))
         return self._tried[places]
@@ -218,7 +220,7 @@ def _slice_of(flip: str, oracle: _Oracle, candidates: _Unit, at_import: _Unit) -
     if minimal:
         kept, minimal = _shrink([frozenset({place}) for place in sorted(kept)], test)
     if not minimal:
-        raise _BudgetSpent
+        raise BudgetSpent
     return kept
 
 
@@ -242,7 +244,7 @@ def _shrink(units: Sequence[_Unit], test: Callable[[_Unit], bool]) -> tuple[_Uni
             if size == 1 and not shrunk:
                 return frozenset().union(*left), True
             size = max(1, size // 2)
-    except _BudgetSpent:
+    except BudgetSpent:
         return frozenset().union(*left), False
 
 
