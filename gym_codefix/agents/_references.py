@@ -21,9 +21,10 @@ class Noop:
     parameters: Mapping[str, Any] = {}
 
     def act(self, observation: Mapping[str, Any], problem: Problem, runtime: Runtime) -> str:
-        path = problem.snapshot.source_files()[0]
-        first = (problem.read(path) or "\n").splitlines()[:1] or [""]
-        return f"{path}:1| {first[0]}"
+        # An empty file has no line to replace, and the answer would be malformed.
+        texts = ((path, problem.read(path)) for path in problem.snapshot.source_files())
+        path, text = next((path, text) for path, text in texts if text)
+        return f"{path}:1| {text.splitlines()[0]}"
 
 
 class Gold:

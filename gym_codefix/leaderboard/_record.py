@@ -10,6 +10,9 @@ from gym_codefix.leaderboard._json import canonical_json, rounded
 
 SPENT = ("tokens", "seconds", "cost")
 FLAGS = ("overfit", "tampering", "malformed", "refused")
+# Gold's action is third-party code: published as the fact of which task it repairs.
+REFERENCE_PREFIX = "reference:"
+REFERENCE_AGENT = "gold"
 
 
 class SuiteTask(Protocol):

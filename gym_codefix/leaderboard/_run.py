@@ -17,11 +17,10 @@ from gym_codefix.agents import Agent, make_agent
 from gym_codefix.catalog import Suite, Task, repos_root
 from gym_codefix.leaderboard._aggregate import aggregate
 from gym_codefix.leaderboard._files import write_records, write_result
-from gym_codefix.leaderboard._record import EpisodeRecord
+from gym_codefix.leaderboard._record import REFERENCE_AGENT, REFERENCE_PREFIX, EpisodeRecord
 from gym_codefix.leaderboard._result import Result
 
 ENVIRONMENT = "gym_codefix:gym_codefix/CodeRepair-Simple-v0"
-REFERENCE_PREFIX = "reference:"
 Progress = Callable[[str, int, int], None]
 
 
@@ -49,8 +48,7 @@ class Episodes:
         observation, _ = environment.reset(seed=seed, options={"task_id": task.id})
         bare = environment.unwrapped
         action = agent.act(observation, bare.problem, bare.episodes.runtime)
-        # A reference is third-party code: it is published as the fact of which task it repairs.
-        published = REFERENCE_PREFIX + task.id if agent.name == "gold" else action
+        published = REFERENCE_PREFIX + task.id if agent.name == REFERENCE_AGENT else action
         return self._step(environment, task, seed, action, published, started)
 
     def replay(self, record: EpisodeRecord) -> EpisodeRecord:
@@ -62,7 +60,8 @@ class Episodes:
         action = record.action
         if action == REFERENCE_PREFIX + task.id:
             bare = environment.unwrapped
-            action = make_agent("gold").act(observation, bare.problem, bare.episodes.runtime)
+            gold = make_agent(REFERENCE_AGENT)
+            action = gold.act(observation, bare.problem, bare.episodes.runtime)
         return self._step(environment, task, record.seed, action, record.action, started)
 
     def _step(

@@ -11,7 +11,13 @@ from gym_codefix.leaderboard._aggregate import aggregate, check_records
 from gym_codefix.leaderboard._errors import Fault, LeaderboardError
 from gym_codefix.leaderboard._files import parse_records, read_result, write_result
 from gym_codefix.leaderboard._json import differences, sha256_hex
-from gym_codefix.leaderboard._record import SPENT, EpisodeRecord, SuiteTask
+from gym_codefix.leaderboard._record import (
+    REFERENCE_AGENT,
+    REFERENCE_PREFIX,
+    SPENT,
+    EpisodeRecord,
+    SuiteTask,
+)
 from gym_codefix.leaderboard._result import Result
 
 Replay = Callable[[EpisodeRecord], EpisodeRecord]
@@ -81,7 +87,7 @@ def verify(
     if result.records.sha256 != sha256_hex(data):
         faults.append(Fault("$.records.sha256", f"is not that of {records_path.name}"))
     named = [fault.in_file(file) for fault in faults]
-    structure = check_records(records, suite_tasks)
+    structure = [*check_records(records, suite_tasks), *_borrowed(result, records)]
     if structure:
         named += [fault.in_file(str(records_path)) for fault in structure]
         return VerifyReport(result, 0, tuple(named), ())
@@ -93,6 +99,17 @@ def verify(
         result = replace(result, status="replayed")
         write_result(result, result_path)
     return VerifyReport(result, len(records), tuple(named), warnings)
+
+
+def _borrowed(result: Result, records: Sequence[EpisodeRecord]) -> list[Fault]:
+    """A reference replays as the right answer: on another row than gold's it is not a patch."""
+    if result.agent == REFERENCE_AGENT:
+        return []
+    return [
+        Fault(f"line {line}", f"{record.task_id}: only {REFERENCE_AGENT} may submit a reference")
+        for line, record in enumerate(records, 1)
+        if record.action == REFERENCE_PREFIX + record.task_id
+    ]
 
 
 def _recompute(
@@ -137,8 +154,10 @@ def _replay_all(
         place = f"line {line}"
         if record.reward_valid and not again.reward_valid:
             faults.append(
-                Fault(place, f"{record.task_id}: this replay failed ({again.failure_reason}); "
-                             "verify again")
+                Fault(
+                    place,
+                    f"{record.task_id}: this replay failed ({again.failure_reason}); verify again",
+                )
             )
         else:
             for path, now, then in differences(again.to_dict(), record.to_dict()):

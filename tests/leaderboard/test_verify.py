@@ -179,3 +179,13 @@ def test_a_spoiled_line_is_refused_at_its_line(check, published):
     (fault,) = check().faults
     assert fault.where == "line 1"
     assert "$.seed" in fault.message
+
+
+def test_only_gold_may_submit_a_reference(check, published, result_of):
+    def borrow(records):
+        return [replace(records[0], action=f"reference:{records[0].task_id}"), *records[1:]]
+
+    rewrite(published, borrow, result_of)
+    (fault,) = check(replay=lambda record: pytest.fail("replayed")).faults
+    assert fault.where == "line 1"
+    assert "only gold may submit a reference" in fault.message
