@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import time
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -20,6 +22,9 @@ LOG_CHARS = 12_000
 ACTION_CHARS = 100_000
 _LEAST_CONTEXT, _MOST_CONTEXT = 200, 200_000
 _OPTIONS = ("task_id",)
+_IMPORTED_IN = os.getpid()
+
+Settings = tuple[tuple[str, Any], ...]
 
 
 class RepairEpisodes:
@@ -59,6 +64,16 @@ class RepairEpisodes:
         self.suite: Suite = select(suite, split=split, kinds=kinds, repos=repos)
         if not self.suite.tasks:
             raise CatalogError(f"suite {suite!r} holds no task")
+        self.settings: Settings = (
+            ("suite", suite),
+            ("split", split),
+            ("kinds", None if kinds is None else tuple(kinds)),
+            ("repos", None if repos is None else tuple(repos)),
+            ("reward", reward),
+            ("context_chars", context_chars),
+            ("isolation", isolation),
+            ("confirm", confirm),
+        )
         self.reward, self.confirm, self.context_chars = reward, confirm, context_chars
         self.runtime: Runtime = default_runtime(isolation)
 
@@ -148,6 +163,26 @@ class RepairEpisodes:
             explanation=graded.explanation,
         )
         return graded, info
+
+
+@functools.lru_cache(maxsize=16)
+def _episodes(settings: Settings) -> RepairEpisodes:
+    return RepairEpisodes(**dict(settings))
+
+
+def step_anywhere(
+    settings: Settings, task_id: str, action: str | bytes
+) -> tuple[Grade | None, dict[str, Any]]:
+    """``RepairEpisodes.step`` where an executor may run it: only plain data goes in and out.
+
+    Raises RuntimeError in a forked worker, which would talk to its parent's sandboxes.
+    """
+    if os.getpid() != _IMPORTED_IN:
+        raise RuntimeError(
+            "a process pool must start its workers with the spawn or forkserver method, not fork"
+        )
+    episodes = _episodes(settings)
+    return episodes.step(episodes.load(episodes.suite.task(task_id)), action)
 
 
 class Stopwatch:

@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 
 from gym_codefix.grading.repair import Problem
 
-from ._episode import RepairEpisodes
+from ._episode import RepairEpisodes, step_anywhere
 
 _WORKERS = 2
 
@@ -20,8 +20,9 @@ _WORKERS = 2
 class CodeRepairSimpleVector(VectorEnv[dict[str, Any], Any, Any]):
     """The vector entry point of CodeRepair-Simple.
 
-    Arguments as ``CodeRepairSimple``, and ``executor``: any ``concurrent.futures.Executor`` whose
-    calls share this process's memory (default: two threads; the work is done in child processes).
+    Arguments as ``CodeRepairSimple``, and ``executor``: any ``concurrent.futures.Executor``
+    (default: two threads, since the work is done in child processes). A pool of processes must
+    start them by spawn or forkserver, with this machine's store and catalogue.
     After an episode's end the next step resets it (autoreset mode NEXT_STEP). ``close`` leaves a
     passed executor open.
     """
@@ -92,6 +93,8 @@ class CodeRepairSimpleVector(VectorEnv[dict[str, Any], Any, Any]):
             if isinstance(seed, list)
             else [None if seed is None else seed + i for i in range(self.num_envs)]
         )
+        if len(seeds) != self.num_envs:
+            raise ValueError(f"{self.num_envs} seeds are needed, not {len(seeds)}")
         for index, value in enumerate(seeds):
             if value is not None:
                 self._generators[index] = _generator(value)
@@ -120,7 +123,9 @@ class CodeRepairSimpleVector(VectorEnv[dict[str, Any], Any, Any]):
             if problem is None:
                 raise RuntimeError("call reset() before step()")
             if not self._ended[index]:
-                jobs[index] = self._executor.submit(self.episodes.step, problem, actions[index])
+                jobs[index] = self._executor.submit(
+                    step_anywhere, self.episodes.settings, problem.task.id, actions[index]
+                )
         observations: list[dict[str, Any]] = []
         infos: dict[str, Any] = {}
         rewards = np.zeros(self.num_envs)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import gymnasium
@@ -172,4 +174,28 @@ def test_the_vector_environment_equals_single_ones(env: Any) -> None:
     assert not rewards.any() and not terminated.any()
     assert isinstance(observations["source"], tuple)
     assert np.asarray(observations["counts"]).shape == (3, 4)
+    vector.close()
+
+
+def test_a_pool_of_processes_gives_the_same_verdicts(env: Any) -> None:
+    env.reset(seed=5)
+    actions = [gold(env), "nonsense"]
+    options = {"task_id": env.unwrapped.problem.task.id}
+    given = []
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        for executor in (None, pool):
+            vector = gymnasium.make_vec(ID, num_envs=2, executor=executor)
+            vector.reset(options=options)
+            _, rewards, _, _, infos = vector.step(actions)
+            given.append((list(rewards), list(infos["explanation"]), list(infos["action_error"])))
+            vector.close()
+    assert given[0] == given[1]
+    assert given[0][0] == [1.0, 0.0]
+
+
+def test_a_vector_environment_needs_a_seed_for_each() -> None:
+    vector = gymnasium.make_vec(ID, num_envs=2)
+    with pytest.raises(ValueError, match="2 seeds"):
+        vector.reset(seed=[1])
     vector.close()
