@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import tempfile
 import threading
+import weakref
 from collections import OrderedDict
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -17,6 +19,7 @@ from ._snapshot import Snapshot
 from ._store import Store
 
 _Key = tuple[str, int, bool]
+_runtimes: weakref.WeakSet[Runtime] = weakref.WeakSet()
 
 
 class Runtime:
@@ -34,11 +37,21 @@ class Runtime:
         self.store = store or Store()
         self.isolation = _isolation.choose(isolation)
         self._max_servers = max_servers
+        self._start_empty()
+        atexit.register(self.close)
+        _runtimes.add(self)
+
+    def _start_empty(self) -> None:
         self._lock = threading.Lock()
         self._servers: OrderedDict[_Key, Server] = OrderedDict()
         self._users: dict[_Key, int] = {}
         self._starting: dict[_Key, threading.Lock] = {}
-        atexit.register(self.close)
+
+    def _forget_parent(self) -> None:
+        """In a forked child: two processes must not talk to one server."""
+        for server in self._servers.values():
+            server.abandon()
+        self._start_empty()
 
     def run(self, snapshot: Snapshot, job: Job) -> Verdict:
         """Run a job; a server that died is replaced once, then ``failure`` says so.
@@ -157,6 +170,15 @@ class Runtime:
         for server in servers:
             server.close()
 
+
+def _after_fork() -> None:
+    global _default_lock
+    _default_lock = threading.Lock()
+    for runtime in list(_runtimes):
+        runtime._forget_parent()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 _default_lock = threading.Lock()
 _defaults: dict[tuple[str, Path], Runtime] = {}

@@ -150,6 +150,12 @@ class Server:
         words = self._process.stderr.read(10_000).decode(errors="replace").strip()
         return words.splitlines()[-1] if words else f"exit {self._process.wait()}"
 
+    def abandon(self) -> None:
+        """Close our ends in a forked child: the process belongs to the parent."""
+        for channel in (self._template, self._channel):
+            if channel is not None:
+                channel.close()
+
     def close(self) -> None:
         """End the server and everything in it; may be called twice."""
         if self._template is not None:
