@@ -10,7 +10,10 @@ from pathlib import Path
 import click
 import pytest
 
+from gym_codefix.catalog import suite
 from gym_codefix.cli import commands
+
+EMBEDDED_TASK = suite("embedded").tasks[0].id
 
 
 def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -79,6 +82,7 @@ def test_bad_input_is_one_clear_line(arguments: tuple[str, ...], words: str) -> 
         ("repos", "list", "--json"),
         ("repos", "show", "rowquery", "--json"),
         ("tasks", "list", "--suite", "embedded", "--json"),
+        ("tasks", "show", EMBEDDED_TASK, "--json"),
     ],
 )
 def test_json_output_is_json(arguments: tuple[str, ...]) -> None:

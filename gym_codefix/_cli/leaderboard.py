@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -37,8 +38,6 @@ def show(files: tuple[Path, ...], json_output: bool) -> None:
 
     results = [read_result(path) for path in files]
     if json_output:
-        import json
-
         print_json([json.loads(path.read_text()) for path in files])
     else:
         Console().print(render_table(results))
@@ -48,7 +47,8 @@ def show(files: tuple[Path, ...], json_output: bool) -> None:
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--write-status", is_flag=True, help="mark an accepted row as replayed")
 @click.option("--isolation", default="auto", show_default=True)
-def verify(file: Path, write_status: bool, isolation: str) -> None:
+@as_json
+def verify(file: Path, write_status: bool, isolation: str, json_output: bool) -> None:
     """Replay every recorded patch without the agent and compare everything.
 
     Example: gym-codefix leaderboard verify leaderboards/lite/gold.json
@@ -64,11 +64,21 @@ def verify(file: Path, write_status: bool, isolation: str) -> None:
         suite_hash=chosen.hash,
         write_status=write_status,
     )
-    for warning in report.warnings:
-        click.echo(f"warning: {warning}", err=True)
-    for fault in report.faults:
-        click.echo(f"error: {fault}", err=True)
-    click.echo(f"{file}: {report.replayed} episodes replayed, {len(report.faults)} faults")
+    if json_output:
+        print_json(
+            {
+                "ok": report.ok,
+                "replayed": report.replayed,
+                "faults": [str(fault) for fault in report.faults],
+                "warnings": [str(warning) for warning in report.warnings],
+            }
+        )
+    else:
+        for warning in report.warnings:
+            click.echo(f"warning: {warning}", err=True)
+        for fault in report.faults:
+            click.echo(f"error: {fault}", err=True)
+        click.echo(f"{file}: {report.replayed} episodes replayed, {len(report.faults)} faults")
     if not report.ok:
         sys.exit(1)
 

@@ -6,8 +6,16 @@ from pathlib import Path
 
 import click
 
-from gym_codefix.catalog import manifest, manifests
-from gym_codefix.runtime import NotPrepared, Store, load_snapshot, prepare
+from gym_codefix.catalog import Task, manifest, manifests, suite
+from gym_codefix.runtime import (
+    NotPrepared,
+    PrepareError,
+    Runtime,
+    Store,
+    StoreError,
+    load_snapshot,
+    prepare,
+)
 
 from ._output import as_json, print_json, print_table
 
@@ -81,25 +89,42 @@ def show(name: str, json_output: bool) -> None:
 @click.option("--all", "everything", is_flag=True, help="every repository of the catalogue")
 @click.option("--isolation", default="auto", help="see `gym-codefix doctor`")
 def prepare_repositories(names: tuple[str, ...], everything: bool, isolation: str) -> None:
-    """Fetch, install and measure repositories; afterwards they work offline.
+    """Fetch, install and measure repositories and what their tasks need: then they work offline.
 
     Example: gym-codefix repos prepare sqlparse toolz
     """
+    from gym_codefix.grading.repair import prepare_task
+
     if not names and not everything:
         raise click.UsageError("name a repository, or pass --all")
     known = [manifest(name) for name in names] or list(manifests().values())
-    store = Store()
+    runtime = Runtime(isolation=isolation)
+    failed = []
     for index, entry in enumerate(known, 1):
-        snapshot = prepare(
-            entry,
-            store=store,
-            level=isolation,
-            progress=lambda text, index=index: click.echo(f"[{index}/{len(known)}] {text}"),  # type: ignore[misc]
-        )
-        click.echo(
-            f"[{index}/{len(known)}] {entry.name}: {len(snapshot.baseline.passing)} tests pass"
-        )
+
+        def say(text: str, place: str = f"[{index}/{len(known)}]") -> None:
+            click.echo(f"{place} {text}")
+
+        try:
+            snapshot = prepare(entry, store=runtime.store, level=isolation, progress=say)
+            for task in _one_per_snapshot(entry.name):
+                if task.next_release is not None:
+                    say(f"{entry.name} {task.release} with tests of {task.next_release}")
+                prepare_task(task, runtime)
+        except (PrepareError, StoreError) as error:
+            failed.append(entry.name)
+            click.echo(f"{entry.name}: {error}", err=True)
+        else:
+            say(f"{entry.name}: {len(snapshot.baseline.passing)} tests pass")
+    store = runtime.store
     click.echo(f"store {store.home}: {store.disk_bytes() / 2**20:.0f} MiB")
+    if failed:
+        raise click.ClickException(f"not prepared: {', '.join(failed)}; the reasons are above")
+
+
+def _one_per_snapshot(name: str) -> list[Task]:
+    tasks = [task for task in suite("full").tasks if task.repository == name]
+    return list({(task.release, task.next_release): task for task in tasks}.values())
 
 
 @repos.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
 
@@ -57,13 +58,19 @@ def list_tasks(suite_name: str, json_output: bool) -> None:
 @tasks.command()
 @click.argument("task_id")
 @_SUITE
-def show(task_id: str, suite_name: str) -> None:
+@as_json
+def show(task_id: str, suite_name: str, json_output: bool) -> None:
     """Show the facts of one task.
 
     Example: gym-codefix tasks show sqlparse/seeded/…
     """
     task = suite(suite_name).task(task_id)
-    print_json({"id": task.id, "split": task.split, **task.to_json()})
+    facts = {"id": task.id, "split": task.split, **task.to_json()}
+    if json_output:
+        print_json(facts)
+    else:
+        for key, value in facts.items():
+            click.echo(f"{key}: {value if isinstance(value, str) else json.dumps(value)}")
 
 
 def _chosen(what: str) -> list[Task]:
@@ -117,7 +124,6 @@ def mine(name: str, releases: str, minutes: float) -> None:
 
     Example: gym-codefix tasks mine sqlparse --releases 0.4.2,0.4.3
     """
-    import json
     from itertools import pairwise
 
     from gym_codefix.mining import mine_release, validate_tasks
