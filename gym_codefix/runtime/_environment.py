@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import importlib.metadata
 import os
@@ -159,5 +160,7 @@ def _compile(environment: Path) -> None:
     command = [str(environment / "bin" / "python"), "-m", "compileall", "-q"]
     command += ["--invalidation-mode", "unchecked-hash", str(_site_packages(environment))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 1):  # 1: some file of a wheel is not valid Python, as some are
-        raise PrepareError("environment", "compileall failed", log_tail=done.stderr[-2000:])
+    log = done.stdout + done.stderr
+    # 1: some file of a wheel is not valid Python, as some are; or it could not be written.
+    if done.returncode not in (0, 1) or os.strerror(errno.ENOSPC) in log:
+        raise PrepareError("environment", "compileall failed", log_tail=log[-2000:])
