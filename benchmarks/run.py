@@ -33,8 +33,13 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, help="default: leaderboards/SUITE")
     arguments = parser.parse_args()
-    suite = select("full" if arguments.full else arguments.suite)
-    agents = [make_agent(name, seed=arguments.seed) for name in arguments.agents]
+    try:
+        suite = select("full" if arguments.full else arguments.suite)
+        agents = [make_agent(name, seed=arguments.seed) for name in arguments.agents]
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    if not suite.tasks:
+        sys.exit(f"error: suite {suite.name} holds no task; `gym-codefix tasks list` shows them")
     out = arguments.out or ROOT / "leaderboards" / suite.name
     command = f"python benchmarks/run.py {shlex.join(sys.argv[1:])}".strip()
     console = Console()
