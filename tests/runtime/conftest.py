@@ -54,9 +54,10 @@ def no_network() -> list[str]:
 
 @pytest.fixture
 def local(tmp_path: Path) -> Manifest:
-    """A manifest over a small checkout in ``tmp_path / "checkout"``."""
+    """A manifest over a small checkout in ``tmp_path / "checkout"``, unlike any other test's."""
     root = tmp_path / "checkout"
     for path, text in {
+        "README": str(tmp_path),
         "pkg/__init__.py": "def double(x):\n    return x + x\n",
         "tests/test_pkg.py": (
             "import pkg\n\ndef test_good():\n    assert pkg.double(2) == 4\n\n"

@@ -79,7 +79,7 @@ def test_a_missing_lock_is_named(tmp_path: Path) -> None:
 
 def test_an_interpreter_that_is_not_there_is_an_error(local: Manifest, tmp_path: Path) -> None:
     store = Store(tmp_path / "home")
-    with pytest.raises(PrepareError, match="^environment: uv venv") as caught:
+    with pytest.raises(PrepareError, match=r"^environment: uv venv") as caught:
         prepare(replace(local, interpreter="/nowhere/python"), store=store)
     assert "/nowhere/python" in caught.value.log_tail
     assert not (store.home / "environments").exists()
@@ -100,7 +100,7 @@ def test_a_lock_with_another_hash_is_refused(
     (repos / one.runner).write_text(text.replace(digits, "0" * 64))
     monkeypatch.setenv("GYM_CODEFIX_REPOS", str(repos))
     store = Store(tmp_path / "home")
-    with pytest.raises(PrepareError, match="^environment: uv pip install") as caught:
+    with pytest.raises(PrepareError, match=r"^environment: uv pip install") as caught:
         prepare(one, store=store)
     assert "hash" in caught.value.log_tail.lower()
     assert not (store.home / "environments").exists()

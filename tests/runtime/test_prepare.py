@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -96,11 +97,13 @@ def test_what_is_not_prepared_says_the_command(tmp_path: Path) -> None:
         load_snapshot(manifest("rowquery"), store=Store(tmp_path))
 
 
-def test_text_is_read_with_its_line_ends(local: Manifest, tmp_path: Path) -> None:
+def test_text_is_read_with_its_line_ends(
+    local: Manifest, shared_store: Store, tmp_path: Path
+) -> None:
     checkout = tmp_path / "checkout"
     (checkout / "pkg" / "ends.py").write_bytes(b"A = 1\r\nB = 2\n")
     (checkout / "pkg" / "latin.py").write_bytes(b"# coding: latin-1\nA = '\xe9'\n")
-    snapshot = prepare(local, store=Store(tmp_path / "home"), level="process")
+    snapshot = prepare(local, store=shared_store, level="process")
     assert snapshot.read("pkg/ends.py") == "A = 1\r\nB = 2\n"
     assert snapshot.read("pkg/latin.py") is None
     assert snapshot.read("pkg/gone.py") is None
@@ -114,28 +117,29 @@ def test_text_is_read_with_its_line_ends(local: Manifest, tmp_path: Path) -> Non
     assert snapshot.read("x" * 5_000) is None
 
 
-def test_failing_tests_are_collected_and_not_kept(local: Manifest, tmp_path: Path) -> None:
-    snapshot = prepare(local, store=Store(tmp_path / "home"))
+def test_failing_tests_are_collected_and_not_kept(local: Manifest, shared_store: Store) -> None:
+    snapshot = prepare(local, store=shared_store)
     assert snapshot.baseline.passing == ("tests/test_pkg.py::test_good",)
     assert len(snapshot.baseline.collected) == 2
 
 
-def test_unstable_tests_are_not_kept(local: Manifest, tmp_path: Path) -> None:
+def test_unstable_tests_are_not_kept(local: Manifest, shared_store: Store, tmp_path: Path) -> None:
     checkout = tmp_path / "checkout" / "tests" / "test_more.py"
     checkout.write_text("def test_more():\n    pass\n")
     unstable = (("0", "tests/test_pkg.py::test_good", "said so"),)
-    snapshot = prepare(replace(local, unstable=unstable), store=Store(tmp_path / "home"))
+    snapshot = prepare(replace(local, unstable=unstable), store=shared_store)
     assert snapshot.baseline.passing == ("tests/test_more.py::test_more",)
 
 
-def test_a_changed_checkout_is_another_snapshot(local: Manifest, tmp_path: Path) -> None:
-    store = Store(tmp_path / "home")
-    before = prepare(local, store=store, level="process")
+def test_a_changed_checkout_is_another_snapshot(
+    local: Manifest, shared_store: Store, tmp_path: Path
+) -> None:
+    before = prepare(local, store=shared_store, level="process")
     with open(tmp_path / "checkout" / "pkg" / "__init__.py", "a") as file:
         file.write("\n\ndef triple(x):\n    return 3 * x\n")
     with pytest.raises(NotPrepared):
-        load_snapshot(local, store=store)
-    after = prepare(local, store=store, level="process")
+        load_snapshot(local, store=shared_store)
+    after = prepare(local, store=shared_store, level="process")
     assert "triple" in (after.read("pkg/__init__.py") or "")
     assert "triple" not in (before.read("pkg/__init__.py") or "")
 
@@ -145,17 +149,16 @@ def test_a_changed_checkout_is_another_snapshot(local: Manifest, tmp_path: Path)
     [("import nowhere\n", "nowhere"), ("def test_a():\n    assert 0\n", ""), ("", "")],
 )
 def test_a_baseline_without_a_passing_test_is_an_error(
-    local: Manifest, tmp_path: Path, text: str, said: str
+    local: Manifest, shared_store: Store, tmp_path: Path, text: str, said: str
 ) -> None:
     (tmp_path / "checkout" / "tests" / "test_pkg.py").write_text(text)
-    store = Store(tmp_path / "home")
     with pytest.raises(PrepareError, match="no test of local passes") as caught:
-        prepare(local, store=store, level="process")
+        prepare(local, store=shared_store, level="process")
     assert caught.value.stage == "baseline"
     assert said in caught.value.log_tail
     assert "import_paths" in caught.value.advice
     with pytest.raises(NotPrepared):
-        load_snapshot(local, store=store)
+        load_snapshot(local, store=shared_store)
 
 
 def test_a_python_that_is_too_old_is_an_error(local: Manifest, tmp_path: Path) -> None:
@@ -181,16 +184,15 @@ def test_a_corrupt_artifact_stops_it(tmp_path: Path) -> None:
     assert nothing_half_written(store.home)
 
 
-@pytest.mark.parametrize("lost", ["tree", "environment"])
-def test_what_was_deleted_is_made_again(local: Manifest, tmp_path: Path, lost: str) -> None:
+def test_what_was_deleted_is_made_again(local: Manifest, tmp_path: Path) -> None:
     store = Store(tmp_path / "home")
     snapshot = prepare(local, store=store, level="process")
-    place = {"tree": snapshot.tree, "environment": snapshot.environment}[lost]
-    place.rename(tmp_path / "away")
-    with pytest.raises(NotPrepared):
-        load_snapshot(local, store=store)
-    assert facts(prepare(local, store=store, level="process")) == facts(snapshot)
-    assert place.is_dir()
+    for place in (snapshot.tree, snapshot.environment):
+        shutil.rmtree(place)
+        with pytest.raises(NotPrepared):
+            load_snapshot(local, store=store)
+        assert facts(prepare(local, store=store, level="process")) == facts(snapshot)
+        assert place.is_dir()
 
 
 def test_two_at_once_give_one_result(tmp_path: Path, taskgraph: Snapshot) -> None:
@@ -228,31 +230,35 @@ def own_mounts() -> list[str]:
     return command
 
 
-@pytest.mark.parametrize("size", ["100k", "4m", "12m"])
 def test_a_full_disk_names_the_file_and_keeps_nothing_half(
-    tmp_path: Path, own_mounts: list[str], size: str
+    tmp_path: Path, own_mounts: list[str]
 ) -> None:
-    """At those sizes it is full early and late in the environment, and in what follows."""
-    run = f'"{sys.executable}" "$0" "{tmp_path}" taskgraph process'
+    """It is full within the environment, then after it, and then there is space."""
     script = tmp_path.parent / "prepare.py"
     script.write_text(PREPARE)
-    line = (
-        f'mount -t tmpfs -o size={size} tmpfs "{tmp_path}" && {run} && '
-        f'find "{tmp_path}/building" "{tmp_path}/environments" -mindepth 1 -maxdepth 1 2>&1 | wc -l'
-        f' && mount -o remount,size=100m "{tmp_path}" && {run}'
+    run = (
+        f'"{sys.executable}" "{script}" "{tmp_path}" taskgraph process && '
+        f'find "{tmp_path}/building" -mindepth 1 | wc -l'
     )
+    mounts = [
+        f'mount -t tmpfs -o size=4m tmpfs "{tmp_path}"',
+        f'mount -o remount,size=12m "{tmp_path}"',
+        f'mount -o remount,size=100m "{tmp_path}"',
+    ]
     done = subprocess.run(
-        [*own_mounts, line, str(script)],
+        [*own_mounts, " && ".join(f"{mount} && {run}" for mount in mounts)],
         capture_output=True,
         text=True,
         check=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    full, _, again = done.stdout.strip().splitlines()
-    failed = json.loads(full)
-    assert failed["error"] in ("StoreError", "PrepareError")
-    assert "No space left on device" in failed["text"]
-    assert str(tmp_path) in failed["text"]
+    *full, again, left = done.stdout.strip().splitlines()
+    assert (full[1], full[3], left) == ("0", "0", "0")
+    for line in (full[0], full[2]):
+        failed = json.loads(line)
+        assert failed["error"] in ("StoreError", "PrepareError")
+        assert "No space left on device" in failed["text"]
+        assert str(tmp_path) in failed["text"]
     assert json.loads(again)[1], "with space again, it goes on"
 
 
@@ -317,5 +323,5 @@ def test_a_real_repository(tmp_path: Path, name: str, no_network: list[str]) -> 
 
 def test_a_home_that_cannot_be_written_is_named(tmp_path: Path, local: Manifest) -> None:
     (tmp_path / "home").write_text("a file")
-    with pytest.raises(StoreError, match="cannot write .*/home"):
+    with pytest.raises(StoreError, match=r"cannot write .*/home"):
         prepare(local, store=Store(tmp_path / "home"))
