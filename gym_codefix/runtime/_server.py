@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import select
 import socket
 import subprocess
 import threading
@@ -16,6 +17,7 @@ from .worker import protocol
 
 _READY_TIMEOUT_S = 120.0
 _STOP_TIMEOUT_S = 5.0
+_LAST_WORDS_S = 1.0
 _slots = itertools.count(os.getpid() * 64)
 
 
@@ -146,9 +148,18 @@ class Server:
 
     def _last_words(self) -> str:
         self._process.kill()
+        code = self._process.wait()
         assert self._process.stderr is not None
-        words = self._process.stderr.read(10_000).decode(errors="replace").strip()
-        return words.splitlines()[-1] if words else f"exit {self._process.wait()}"
+        words = b""
+        if not self._process.stderr.closed:
+            # Something that outlives the process may hold the pipe's other end.
+            while select.select([self._process.stderr], [], [], _LAST_WORDS_S)[0]:
+                part = os.read(self._process.stderr.fileno(), 10_000)
+                if not part:
+                    break
+                words = (words + part)[-10_000:]
+        lines = words.decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else f"exit {code}"
 
     def abandon(self) -> None:
         """Close our ends in a forked child: the process belongs to the parent."""

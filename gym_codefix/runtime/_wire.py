@@ -8,51 +8,44 @@ import selectors
 import time
 from typing import Any
 
-from ._job import Job, Verdict
+from ._job import Job, Start, Verdict
 
 _GRACE_S = 10.0
 _CHUNK = 1 << 16
 _OUTCOMES = frozenset({"passed", "failed", "error", "skipped", "xfailed"})
 _STATUS_BYTES = 1 << 16
-
-
-class _Flood(Exception):
-    """A job reports more than its limit."""
+_MAX_SECONDS = 1e6
+_ID_CHARS = 10_000
 
 
 def _drain(result_fd: int, status_fd: int, job: Job) -> tuple[bytes, bytes, bool]:
-    """Read both pipes to their ends: (result, status, whether the result was cut at its limit)."""
+    """Read until the supervisor has reported or is gone: (result, status, result over its limit).
+
+    The status is one line. Whoever else holds the result pipe is not waited for; a job that floods
+    it is given up, which its supervisor notices when our ends of the pipes are closed.
+    """
     buffers = {result_fd: bytearray(), status_fd: bytearray()}
     bounds = {result_fd: job.limits.result_bytes, status_fd: _STATUS_BYTES}
     deadline = time.monotonic() + job.limits.wall_s + _GRACE_S
-    flooded = False
     with selectors.DefaultSelector() as selector:
         for descriptor in buffers:
             selector.register(descriptor, selectors.EVENT_READ)
-        while selector.get_map() and (left := deadline - time.monotonic()) > 0:
-            for key, _ in selector.select(left):
-                descriptor = key.fd
-                chunk = os.read(descriptor, _CHUNK)
-                if len(buffers[descriptor]) + len(chunk) > bounds[descriptor]:
-                    flooded, chunk = True, b""
-                if chunk:
-                    buffers[descriptor] += chunk
-                else:
-                    selector.unregister(descriptor)
-            if status_fd not in selector.get_map() and buffers[status_fd]:
-                # The supervisor is done, so the job's processes are gone: take what is left.
-                while not flooded and (chunk := _read_left(result_fd, selector)):
-                    buffers[result_fd] += chunk
-                    flooded = len(buffers[result_fd]) > bounds[result_fd]
+        reported = False
+        while (left := deadline - time.monotonic()) > 0:
+            ready = [key.fd for key, _ in selector.select(0 if reported else left)]
+            if reported and result_fd not in ready:
                 break
-    return bytes(buffers[result_fd]), bytes(buffers[status_fd]), flooded
-
-
-def _read_left(descriptor: int, selector: selectors.BaseSelector) -> bytes:
-    if descriptor not in selector.get_map():
-        return b""
-    ready = selector.select(0)
-    return os.read(descriptor, _CHUNK) if ready else b""
+            for descriptor in ready:
+                buffer = buffers[descriptor]
+                chunk = os.read(descriptor, _CHUNK)
+                buffer += chunk
+                if len(buffer) > bounds[descriptor]:
+                    return bytes(buffers[result_fd]), bytes(buffers[status_fd]), True
+                if descriptor == status_fd and (not chunk or buffer.endswith(b"\n")):
+                    reported = True
+                if not chunk or (descriptor == status_fd and reported):
+                    selector.unregister(descriptor)
+    return bytes(buffers[result_fd]), bytes(buffers[status_fd]), False
 
 
 def _messages(data: bytes) -> list[dict[str, Any]]:
@@ -71,7 +64,13 @@ def _messages(data: bytes) -> list[dict[str, Any]]:
 
 
 def _text(value: object, limit: int) -> str:
-    return value[: limit + 100] if isinstance(value, str) else ""
+    """At most ``limit`` characters and a little, all of which can be encoded."""
+    text = value[: limit + 100] if isinstance(value, str) else ""
+    return text.encode(errors="replace").decode()
+
+
+def _seconds(value: object) -> float | None:
+    return float(value) if isinstance(value, float | int) and 0 <= value <= _MAX_SECONDS else None
 
 
 class _Reading:
@@ -79,6 +78,7 @@ class _Reading:
 
     def __init__(self, job: Job) -> None:
         self._limit = job.log_chars
+        self._coverage, self._start = job.coverage, job.start
         self.outcomes: dict[str, str] = {}
         self.texts: dict[str, str] = {}
         self.seconds: dict[str, float] = {}
@@ -94,56 +94,59 @@ class _Reading:
         if kind == "test":
             self._take_test(message)
         elif kind == "collected" and isinstance(ids := message.get("ids"), list):
-            self.collected = tuple(item for item in ids if isinstance(item, str))
+            self.collected = tuple(_text(item, _ID_CHARS) for item in ids if isinstance(item, str))
         elif kind == "collect-error":
             text = _text(message.get("text"), self._limit)
             self.errors[_text(message.get("path"), 1_000)] = text
-        elif kind == "lines" and isinstance(files := message.get("files"), dict):
+        elif kind == self._coverage == "lines" and isinstance(files := message.get("files"), dict):
             self.lines = {
                 path: tuple(line for line in lines if isinstance(line, int))
                 for path, lines in files.items()
                 if isinstance(lines, list)
             }
-        elif kind == "contexts":
+        elif kind == self._coverage == "contexts":
             self.contexts = message
-        elif kind == "swap-refused":
+        elif kind == "swap-refused" and self._start is Start.TEMPLATE:
             self.refused = _text(message.get("why"), 1_000) or "refused"
         elif kind == "end":
             self.ended = True
             self.end_text = _text(message.get("text"), self._limit)
 
     def _take_test(self, message: dict[str, Any]) -> None:
-        test, outcome = message.get("id"), message.get("outcome")
-        if not isinstance(test, str) or outcome not in _OUTCOMES:
+        test, outcome = _text(message.get("id"), _ID_CHARS), message.get("outcome")
+        if not test or not isinstance(outcome, str) or outcome not in _OUTCOMES:
             return
         # A test reported twice is not believed: the worse outcome stays.
         if self.outcomes.get(test, "passed") == "passed":
-            self.outcomes[test] = str(outcome)
-        if isinstance(seconds := message.get("seconds"), int | float):
-            self.seconds[test] = float(seconds)
+            self.outcomes[test] = outcome
+        if (seconds := _seconds(message.get("seconds"))) is not None:
+            self.seconds[test] = seconds
         if text := _text(message.get("text"), self._limit):
             self.texts[test] = text
 
 
 def read_verdict(result_fd: int, status_fd: int, job: Job) -> Verdict:
-    """Wait for a job to end and say what it reported."""
+    """Wait for a job to end and say what it reported; nothing, when its supervisor is gone."""
     result, status, flooded = _drain(result_fd, status_fd, job)
+    if flooded:
+        report: dict[str, Any] = {"killed": "result"}
+    else:
+        try:
+            report = json.loads(status)
+        except ValueError:
+            return Verdict(failure="the job's supervisor was killed from outside")
     reading = _Reading(job)
     for message in _messages(result):
         reading.take(message)
-    try:
-        report = json.loads(status)
-    except ValueError:
-        report = {"failure": "the job's supervisor was killed from outside"}
     return Verdict(
         outcomes=reading.outcomes,
         texts=reading.texts,
         seconds=reading.seconds,
         collected=reading.collected,
         collect_errors=reading.errors,
-        ended=reading.ended and not flooded and report.get("killed") is None,
+        ended=reading.ended and report.get("killed") is None,
         end_text=reading.end_text,
-        killed="result" if flooded else report.get("killed"),
+        killed=report.get("killed"),
         failure=report.get("failure"),
         refused=reading.refused,
         lines=reading.lines,

@@ -23,8 +23,9 @@ from . import linux, seccomp
 from .launch import INNER_ID, REPO
 
 _EDITS = "/edits"
-_FIRST_LOOK_S = 0.25
+_LOOK_S = 0.25
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_TICKS = os.sysconf("SC_CLK_TCK")
 READY = b"ready"
 
 
@@ -145,9 +146,11 @@ def _init(job: Mapping[str, Any], setup_out: int, maps_in: int, result_fd: int) 
     linux.drop_capabilities()
     if seccomp.available():
         seccomp.install()
+    # Init cannot be inspected, and goes when the supervisor, who enforces the limits, goes.
+    linux.prctl(linux.PR_SET_DUMPABLE, 0)
+    linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
     suite = os.fork()
     if suite == 0:
-        close_all_but(result_fd)
         linux.prctl(linux.PR_SET_DUMPABLE, 1)
         confine(job["limits"])
         try:
@@ -155,10 +158,9 @@ def _init(job: Mapping[str, Any], setup_out: int, maps_in: int, result_fd: int) 
                 file.write("1000")
         except OSError:
             pass
+        os.write(setup_out, READY)
+        close_all_but(result_fd)
         return
-    # Init holds nothing that an agent's process could take from it, and cannot be inspected.
-    linux.prctl(linux.PR_SET_DUMPABLE, 0)
-    os.write(setup_out, READY)
     close_all_but()
     while True:
         pid, status = os.wait()
@@ -167,45 +169,67 @@ def _init(job: Mapping[str, Any], setup_out: int, maps_in: int, result_fd: int) 
             os._exit(code if code >= 0 else 128 - code)
 
 
-def _tree_bytes(pid: int) -> int:
-    """Resident memory of ``pid`` and all its descendants."""
-    total, todo = 0, [pid]
+def _own_bytes(pid: int) -> int:
+    """Memory of a process, pages that it shares counted in proportion."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup") as file:
+            return sum(int(line.split()[1]) for line in file if line.startswith("Pss:")) * 1024
+    except OSError:
+        with open(f"/proc/{pid}/statm") as file:
+            return int(file.read().split()[1]) * _PAGE_BYTES
+
+
+def _tree_use(pid: int) -> tuple[int, float]:
+    """Memory (bytes) and CPU time (s) of ``pid`` and all its descendants."""
+    total, ticks, todo = 0, 0, [pid]
     while todo:
         current = todo.pop()
         try:
-            with open(f"/proc/{current}/statm") as file:
-                words = file.read().split()
-            total += (int(words[1]) - int(words[2])) * _PAGE_BYTES
+            with open(f"/proc/{current}/stat") as file:
+                times = file.read().rpartition(")")[2].split()[11:15]
+            ticks += sum(map(int, times))
             for thread in os.listdir(f"/proc/{current}/task"):
                 with open(f"/proc/{current}/task/{thread}/children") as file:
                     todo += map(int, file.read().split())
+            total += _own_bytes(current)
         except (OSError, ValueError, IndexError):
             continue  # ended while we looked
-    return total
+    return total, ticks / _TICKS
 
 
-def _watch(pid: int, limits: Mapping[str, int]) -> dict[str, Any]:
-    """Wait for ``pid``, killing it at the wall or memory limit; what it used."""
-    started, killed, status, usage = time.monotonic(), None, None, None
+def _passed_limit(pid: int, limits: Mapping[str, int], left: float) -> str | None:
+    if left <= 0:
+        return "wall"
+    used_bytes, used_s = _tree_use(pid)
+    if used_bytes > limits["memory_bytes"]:
+        return "memory"
+    return "cpu" if used_s > limits["cpu_s"] + 1 else None
+
+
+def _watch(pid: int, limits: Mapping[str, int], status_fd: int) -> dict[str, Any]:
+    """Wait for ``pid``, killing it at a limit or when nobody waits for it; what it used."""
+    started, killed = time.monotonic(), None
     deadline = started + limits["wall_s"]
-    pause = _FIRST_LOOK_S
-    watched = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
-    while status is None:
+    pause = _LOOK_S
+    events = select.poll()
+    events.register(status_fd, 0)  # tells when its reader is gone
+    if sys.platform == "linux":
+        events.register(os.pidfd_open(pid), select.POLLIN)
+    else:
+        pause = 0.01
+    while True:
         left = deadline - time.monotonic()
-        if watched is not None:
-            select.select([watched], [], [], max(0.0, min(pause, left)))
-        else:
-            time.sleep(0.01)
+        happened = events.poll(max(0.0, min(pause, left)) * 1000)
         found, raw, usage = os.wait4(pid, os.WNOHANG)
         if found:
-            status = os.waitstatus_to_exitcode(raw)
-        elif left <= 0:
-            killed = killed or "wall"
+            break
+        given_up = any(descriptor == status_fd for descriptor, _ in happened)
+        killed = "driver" if given_up else _passed_limit(pid, limits, left)
+        if killed is not None:
             os.kill(pid, signal.SIGKILL)
-        elif watched is not None and _tree_bytes(pid) > limits["memory_bytes"]:
-            killed = "memory"
-            os.kill(pid, signal.SIGKILL)
-    assert usage is not None
+            _, raw, usage = os.wait4(pid, 0)
+            break
+    status = os.waitstatus_to_exitcode(raw)
     cpu = usage.ru_utime + usage.ru_stime
     if killed is None and status in (128 + signal.SIGXCPU, -signal.SIGXCPU):
         killed = "cpu"
@@ -222,29 +246,57 @@ def _watch(pid: int, limits: Mapping[str, int]) -> dict[str, Any]:
 
 def _report(status_fd: int, report: Mapping[str, Any]) -> None:
     try:
-        os.write(status_fd, json.dumps(report).encode())
+        os.write(status_fd, json.dumps(report).encode() + b"\n")
     except BrokenPipeError:
         pass  # the driver gave this job up
     os._exit(0)
+
+
+def _end_descendants() -> None:
+    """Kill what this process, the reaper of its descendants, still has."""
+    while True:
+        try:
+            with open(f"/proc/self/task/{os.getpid()}/children") as file:
+                children = [int(word) for word in file.read().split()]
+        except OSError:
+            return
+        if not children:
+            return
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+def _enter_unconfined(job: Mapping[str, Any], result_fd: int, status_fd: int) -> None:
+    """``enter`` without namespaces: limits, and nothing of the job left when it ends."""
+    on_linux = sys.platform == "linux"
+    if on_linux:
+        linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
+        linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+    suite = os.fork()
+    if suite == 0:
+        os.setsid()
+        if on_linux:
+            linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+        close_all_but(result_fd)
+        confine(job["limits"])
+        return
+    os.close(result_fd)
+    report = _watch(suite, job["limits"], status_fd)
+    try:
+        os.killpg(suite, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+    _end_descendants()
+    _report(status_fd, report)
 
 
 def enter(job: Mapping[str, Any], result_fd: int, status_fd: int, *, isolated: bool) -> None:
     """Called in a server's fork: returns in the suite process only, ready to run tests."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if not isolated:
-        suite = os.fork()
-        if suite == 0:
-            os.setsid()
-            close_all_but(result_fd)
-            confine(job["limits"])
-            return
-        os.close(result_fd)
-        report = _watch(suite, job["limits"])
-        try:
-            os.killpg(suite, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
-        _report(status_fd, report)
+        _enter_unconfined(job, result_fd, status_fd)
+        return
     setup_in, setup_out = os.pipe()
     maps_in, maps_out = os.pipe()
     try:
@@ -280,4 +332,4 @@ def enter(job: Mapping[str, Any], result_fd: int, status_fd: int, *, isolated: b
     if said != READY:
         os.kill(init, signal.SIGKILL)
         _report(status_fd, {"failure": said.decode(errors="replace") or "sandbox: init died"})
-    _report(status_fd, _watch(init, job["limits"]))
+    _report(status_fd, _watch(init, job["limits"], status_fd))

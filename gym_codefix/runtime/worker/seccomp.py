@@ -32,6 +32,13 @@ _COMMON = {
     "fspick": 433,
     "pidfd_getfd": 438,
     "mount_setattr": 442,
+    "memfd_secret": 447,
+}
+# Memory that no process maps escapes the count of a job's memory: absent, so that libraries
+# fall back on /dev/shm, which is bounded.
+_ABSENT = {
+    "x86_64": {"shmget": 29, "msgget": 68, "memfd_create": 319},
+    "aarch64": {"msgget": 186, "shmget": 194, "memfd_create": 279},
 }
 _REFUSED = {
     "x86_64": {
@@ -102,10 +109,13 @@ def _program(machine: str) -> list[bytes]:
             _instruction(_JUMP_EQUAL, number, 0, 1),
             _instruction(_RETURN, _EPERM),
         ]
+    # clone3 hides its flags in memory; without it, C libraries use clone
+    for number in sorted({_CLONE3, *_ABSENT[machine].values()}):
+        program += [
+            _instruction(_JUMP_EQUAL, number, 0, 1),
+            _instruction(_RETURN, _ENOSYS),
+        ]
     program += [
-        # clone3 hides its flags in memory; without it, C libraries use clone
-        _instruction(_JUMP_EQUAL, _CLONE3, 0, 1),
-        _instruction(_RETURN, _ENOSYS),
         _instruction(_JUMP_EQUAL, _CLONE[machine], 0, 3),
         _instruction(_LOAD, 16),  # low word of the first argument, the flags
         _instruction(_JUMP_SET, linux.CLONE_NEWUSER, 0, 1),
