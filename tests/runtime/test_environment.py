@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gym_codefix.catalog import CatalogError, Manifest, manifest
+from gym_codefix.catalog import CatalogError, Manifest, manifest, repos_root
 from gym_codefix.runtime import PrepareError, Snapshot, Store, prepare
 from gym_codefix.runtime._environment import environment_key, prepare_environment
 
@@ -89,15 +90,12 @@ def test_an_interpreter_that_is_not_there_is_an_error(local: Manifest, tmp_path:
 def test_a_lock_with_another_hash_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gym_codefix.catalog import repos_root
-
     repos = tmp_path / "repos"
     (repos / "locks").mkdir(parents=True)
     one = manifest("itsdangerous")
     (repos / one.requirements).write_text("")
     text = (repos_root() / one.runner).read_text()
-    digits = text.partition("sha256:")[2][:64]
-    (repos / one.runner).write_text(text.replace(digits, "0" * 64))
+    (repos / one.runner).write_text(re.sub(r"sha256:\w{64}", "sha256:" + "0" * 64, text))
     monkeypatch.setenv("GYM_CODEFIX_REPOS", str(repos))
     store = Store(tmp_path / "home")
     with pytest.raises(PrepareError, match=r"^environment: uv pip install") as caught:
