@@ -27,6 +27,7 @@ _LOOK_S = 0.25
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
 READY = b"ready"
+NESTED, FLAT = b"+", b"-"  # whether a job has a user namespace of its own
 
 
 def confine(limits: Mapping[str, int]) -> None:
@@ -126,23 +127,17 @@ def _map_ids(pid: int) -> None:
 
 def _init(job: Mapping[str, Any], setup_out: int, maps_in: int, result_fd: int) -> None:
     """Pid 1 of the job: furnish the namespaces, start the suite, reap. Returns in the suite."""
-    flags = linux.CLONE_NEWNS | linux.CLONE_NEWIPC | linux.CLONE_NEWNET
+    linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWIPC | linux.CLONE_NEWNET)
+    linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
+    _furnish(job)  # before the user namespace: /proc may only be mounted by the pid namespace's owner
     try:
         linux.prctl(linux.PR_SET_DUMPABLE, 1)
-        linux.unshare(linux.CLONE_NEWUSER | flags)
-        nested = True
+        linux.unshare(linux.CLONE_NEWUSER)  # process counts of its own
+        os.write(setup_out, NESTED)
+        os.read(maps_in, 1)
     except OSError:
-        linux.unshare(flags)  # nested user namespaces refused: the server's own will do
-        nested = False
-    os.write(setup_out, b"m" if nested else b"n")
-    os.read(maps_in, 1)
-    if nested:
-        linux.prctl(linux.PR_SET_KEEPCAPS, 1)
-        os.setresgid(INNER_ID, INNER_ID, INNER_ID)
-        os.setresuid(INNER_ID, INNER_ID, INNER_ID)
-        linux.set_capabilities(hold=True)
-    linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
-    _furnish(job)
+        os.write(setup_out, FLAT)  # nested user namespaces are refused: the server's own will do
+        os.read(maps_in, 1)
     linux.drop_capabilities()
     if seccomp.available():
         seccomp.install()
@@ -320,7 +315,7 @@ def enter(job: Mapping[str, Any], result_fd: int, status_fd: int, *, isolated: b
     os.close(maps_in)
     os.close(result_fd)
     stage = os.read(setup_in, 1)
-    if stage == b"m":
+    if stage == NESTED:
         try:
             _map_ids(init)
         except OSError as error:
@@ -331,5 +326,6 @@ def enter(job: Mapping[str, Any], result_fd: int, status_fd: int, *, isolated: b
     said = os.read(setup_in, 4096)
     if said != READY:
         os.kill(init, signal.SIGKILL)
-        _report(status_fd, {"failure": said.decode(errors="replace") or "sandbox: init died"})
+        words = (stage.strip(NESTED + FLAT) + said).decode(errors="replace")
+        _report(status_fd, {"failure": words or "sandbox: init died"})
     _report(status_fd, _watch(init, job["limits"], status_fd))
