@@ -27,7 +27,7 @@ from ._hash import sha256_text
 from ._localise import Suspect, localise
 from ._log import build_log
 
-_FORMAT = "2"
+_FORMAT = "5"
 _REACHING_TESTS = 200
 
 
