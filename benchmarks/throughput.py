@@ -163,7 +163,10 @@ def main() -> None:
     print("$", " ".join(["python", *sys.argv]), flush=True)
     rng = random.Random(arguments.seed)
     runtime = Runtime()
-    tasks = list(select(arguments.suite).tasks)[: arguments.tasks]
+    tasks = rng.sample(
+        list(select(arguments.suite).tasks),
+        min(arguments.tasks, len(select(arguments.suite).tasks)),
+    )
     problems = []
     for task in tasks:
         try:
