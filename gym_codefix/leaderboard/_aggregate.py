@@ -78,9 +78,7 @@ def aggregate(
         isolation=tuple(sorted({record.isolation for record in records})),
         counts=_counts(records, len(suite_tasks)),
         metrics=_metrics(records, suite_tasks),
-        intervals=Intervals(
-            _METHOD, statistics.CONFIDENCE, statistics.RESAMPLES, statistics.SEED
-        ),
+        intervals=Intervals(_METHOD, statistics.CONFIDENCE, statistics.RESAMPLES, statistics.SEED),
         status=status,
         records=RecordsRef(records_file, sha256_hex(records_bytes(records))),
         command=command,

@@ -34,14 +34,25 @@ def panel(bars: Sequence[Bar]) -> Html:
     grid = [
         join(
             el("line", x1=_x(share), x2=_x(share), y1=0, y2=bottom, class_="grid"),
-            el("text", f"{share:.0%}", x=_x(share), y=height - 3, class_="tick",
-               text_anchor="middle"),
+            el(
+                "text",
+                f"{share:.0%}",
+                x=_x(share),
+                y=height - 3,
+                class_="tick",
+                text_anchor="middle",
+            ),
         )
         for share in (0.0, 0.5, 1.0)
     ]
     rows = [_row(bar, _TOP + index * _ROW) for index, bar in enumerate(bars)]
     return el(
-        "svg", *grid, *rows, viewBox=f"0 0 {_WIDTH} {height}", role="img", class_="bars",
+        "svg",
+        *grid,
+        *rows,
+        viewBox=f"0 0 {_WIDTH} {height}",
+        role="img",
+        class_="bars",
         aria_label="; ".join(_told(bar) for bar in bars),
     )
 
@@ -85,7 +96,10 @@ def gauge(bar: Bar) -> Html:
         el("rect", x=2, y=5, width=scale, height=8, rx=2, class_="track"),
         _bar(bar, 2, height / 2, round(value * scale, 2), thickness=8),
         _whisker(round(2 + low * scale, 2), round(2 + high * scale, 2), height / 2),
-        width=width, height=height, viewBox=f"0 0 {width} {height}", aria_hidden="true",
+        width=width,
+        height=height,
+        viewBox=f"0 0 {width} {height}",
+        aria_hidden="true",
         class_="gauge",
     )
 
@@ -93,8 +107,13 @@ def gauge(bar: Bar) -> Html:
 def _bar(bar: Bar, x: float, middle: float, length: float, thickness: int = 12) -> Html:
     kind = "bar reference" if bar.reference else "bar"
     return el(
-        "rect", x=x, y=middle - thickness / 2, width=round(max(length, 0), 2), height=thickness,
-        rx=2, class_=kind,
+        "rect",
+        x=x,
+        y=middle - thickness / 2,
+        width=round(max(length, 0), 2),
+        height=thickness,
+        rx=2,
+        class_=kind,
     )
 
 

@@ -28,7 +28,11 @@ def canonical_json(value: Any, *, indent: int | None = None) -> str:
     """
     separators = (",", ": ") if indent else (",", ":")
     return json.dumps(
-        value, sort_keys=True, ensure_ascii=True, allow_nan=False, indent=indent,
+        value,
+        sort_keys=True,
+        ensure_ascii=True,
+        allow_nan=False,
+        indent=indent,
         separators=separators,
     )
 

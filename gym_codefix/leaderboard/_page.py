@@ -94,8 +94,12 @@ def _board(suite: SuiteRef, runs: Sequence[Run]) -> Html:
     order = [of_result[id(result)] for _, result in ranked(run[0] for run in runs)]
     results = [run[0] for run in order]
     return join(
-        el("section", el("h2", f"Suite {suite.name}"), board_table(results),
-           el("p", _HONESTY, class_="note after")),
+        el(
+            "section",
+            el("h2", f"Suite {suite.name}"),
+            board_table(results),
+            el("p", _HONESTY, class_="note after"),
+        ),
         breakdown(results),
         el("section", el("h2", "Every task, every agent"), matrix(order)),
         el("section", el("h2", "Episodes"), *(episodes(run) for run in order)),

@@ -21,8 +21,12 @@ _COLUMNS = (
     ("Tokens", "num", "Mean tokens an episode"),
     ("Time", "num", "Mean time an episode"),
     ("Cost", "num", "Mean cost an episode, US dollars"),
-    ("Status", "", "self-reported, replayed without the agent, or retrained; and how the agent's "
-     "code was isolated when it was graded"),
+    (
+        "Status",
+        "",
+        "self-reported, replayed without the agent, or retrained; and how the agent's "
+        "code was isolated when it was graded",
+    ),
 )
 
 
@@ -39,7 +43,11 @@ def board_table(results: Sequence[Result]) -> Html:
     rows = [_row(rank, result) for rank, result in ranking.ranked(results)]
     table = el("table", el("caption", el("span", caption)), el("thead", head), el("tbody", *rows))
     return el(
-        "div", table, class_="scroll", role="region", tabindex=0,
+        "div",
+        table,
+        class_="scroll",
+        role="region",
+        tabindex=0,
         aria_label=f"Ranking on suite {suite.name}",
     )
 

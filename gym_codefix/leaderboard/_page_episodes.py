@@ -60,11 +60,18 @@ def matrix(runs: Sequence[Run]) -> Html:
         "attempts, the number resolved of them."
     )
     table = el(
-        "table", el("caption", el("span", caption)), el("thead", head), el("tbody", *rows),
+        "table",
+        el("caption", el("span", caption)),
+        el("thead", head),
+        el("tbody", *rows),
         class_="matrix",
     )
     return el(
-        "div", table, class_="scroll tall", role="region", tabindex=0,
+        "div",
+        table,
+        class_="scroll tall",
+        role="region",
+        tabindex=0,
         aria_label="Outcome of every task for every agent",
     )
 
@@ -81,7 +88,11 @@ def _cell(result: Result, attempts: Sequence[tuple[int, EpisodeRecord]]) -> Html
         shown = f"{sum(each.resolved for _, each in attempts)}/{len(attempts)}"
     told = f"{result.agent}: {name}"
     link = el(
-        "a", shown, href=f"#{anchor(result, line)}", class_=style or None, title=told,
+        "a",
+        shown,
+        href=f"#{anchor(result, line)}",
+        class_=style or None,
+        title=told,
         aria_label=told,
     )
     return el("td", link)
@@ -110,8 +121,9 @@ def _episode(result: Result, line: int, record: EpisodeRecord) -> Html:
         "Released": record.date,
         "Environment": f"{record.env_id}, seed {record.seed}, attempt {record.attempt}",
         "Reward": f"{record.reward:g}",
-        "Reward parts": ", ".join(f"{part} {value:g}" for part, value in
-                                  sorted(record.reward_parts.items())),
+        "Reward parts": ", ".join(
+            f"{part} {value:g}" for part, value in sorted(record.reward_parts.items())
+        ),
         "Flags": ", ".join(flag for flag in FLAGS if getattr(record, flag)),
         "Failure": record.failure_reason,
         "Action error": record.action_error,
@@ -142,8 +154,9 @@ def _episode(result: Result, line: int, record: EpisodeRecord) -> Html:
 
 
 def _further(record: EpisodeRecord) -> str | None:
-    rest = {key: value for key, value in record.verdict.items()
-            if key not in ("tests", "log_sha256")}
+    rest = {
+        key: value for key, value in record.verdict.items() if key not in ("tests", "log_sha256")
+    }
     return canonical_json(rest) if rest else None
 
 
@@ -154,7 +167,14 @@ def _action(action: str) -> list[Html]:
     if len(action) > _LONGEST_ACTION:
         digest = sha256_hex(action.encode("utf-8", "surrogatepass"))
         parts.append(
-            el("p", join(f"The first {_LONGEST_ACTION} of {len(action)} characters; sha256 ",
-                         el("code", digest), "."), class_="note")
+            el(
+                "p",
+                join(
+                    f"The first {_LONGEST_ACTION} of {len(action)} characters; sha256 ",
+                    el("code", digest),
+                    ".",
+                ),
+                class_="note",
+            )
         )
     return parts

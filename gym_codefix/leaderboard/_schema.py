@@ -55,7 +55,14 @@ _DEFINITIONS = {
     ),
 }
 _COUNTED = (
-    "tasks", "episodes", "resolved", "invalid", "overfit", "tampering", "malformed", "refused",
+    "tasks",
+    "episodes",
+    "resolved",
+    "invalid",
+    "overfit",
+    "tampering",
+    "malformed",
+    "refused",
 )
 
 

@@ -17,7 +17,9 @@ def render_table(results: Sequence[Result]) -> Table:
     Rows of different suites are ranked apart, one section a suite.
     """
     table = Table(
-        box=None, padding=(0, 1, 0, 0), pad_edge=False,
+        box=None,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
         caption="95% intervals; every rate divides by every task of the suite. Apart: invalid, "
         "overfit, tampering, malformed or refused. Tokens and time are means an episode.",
     )

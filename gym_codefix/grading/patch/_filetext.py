@@ -73,7 +73,7 @@ class FileText:
     def matches_at(self, block: Sequence[str], start: int) -> bool:
         """Whether the bodies in ``block`` stand at line ``start`` (from 0)."""
         end = start + len(block)
-        return 0 <= start and end <= len(self) and self.bodies[start:end] == list(block)
+        return start >= 0 and end <= len(self) and self.bodies[start:end] == list(block)
 
     def find(self, block: Sequence[str]) -> list[int]:
         """Where the bodies in ``block`` stand (from 0): the first few places only."""
