@@ -129,7 +129,8 @@ def _init(job: Mapping[str, Any], setup_out: int, maps_in: int, result_fd: int) 
     """Pid 1 of the job: furnish the namespaces, start the suite, reap. Returns in the suite."""
     linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWIPC | linux.CLONE_NEWNET)
     linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
-    _furnish(job)  # before the user namespace: /proc may only be mounted by the pid namespace's owner
+    # Before the user namespace: only the owner of the pid namespace may mount its /proc.
+    _furnish(job)
     try:
         linux.prctl(linux.PR_SET_DUMPABLE, 1)
         linux.unshare(linux.CLONE_NEWUSER)  # process counts of its own
