@@ -43,7 +43,7 @@ class Server:
     """Starts the process; ``run`` is safe to call from several threads at once."""
 
     def __init__(self, spec: ServerSpec, *, level: str, hash_seed: int, preload: bool) -> None:
-        self.level = level
+        self.level, self.tree = level, spec.tree
         self._lock = threading.Lock()
         self._template: socket.socket | None = None
         self._template_ids: tuple[str, ...] = ()

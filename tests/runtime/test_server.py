@@ -1,0 +1,334 @@
+"""One server: its three starts agree, it survives its jobs, and its own end is told apart."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gym_codefix.runtime._isolation import PROCESS, choose
+from gym_codefix.runtime._job import Job, Limits, Start, Verdict
+from gym_codefix.runtime._server import Server, ServerDied, ServerSpec
+
+MODULE = """\
+def add(x, y):
+    total = x + y
+    return total
+
+
+class Shape:
+    def area(self):
+        return self.side * self.side
+
+    def __init__(self, side):
+        self.side = side
+
+
+def counter(start):
+    step = 1
+
+    def more():
+        return start + step
+
+    return more
+"""
+TESTS = """\
+import os
+import time
+import pytest
+from pk import Shape, add, counter
+
+def test_add(): assert add(1, 2) == 3
+def test_area(): assert Shape(3).area() == 9
+def test_counter(): assert counter(4)() == 5
+
+@pytest.mark.parametrize("x", [0, 1])
+def test_zero(x): assert add(x, 0) == x
+
+@pytest.mark.xfail
+def test_known(): assert add(1, 1) == 3
+
+def test_skipped(): pytest.skip("no")
+
+@pytest.fixture
+def broken(): raise RuntimeError
+def test_error(broken): pass
+
+def test_where(): assert os.path.exists("pk/__init__.py")
+"""
+PATH = "pk/__init__.py"
+
+
+def spec(root: Path) -> ServerSpec:
+    tree = root / "tree"
+    (tree / "pk").mkdir(parents=True)
+    (tree / "tests").mkdir()
+    (tree / PATH).write_text(MODULE)
+    (tree / "tests" / "test_pk.py").write_text(TESTS)
+    return ServerSpec(
+        tree=tree,
+        environment=Path(sys.prefix),
+        source=("pk",),
+        tests=("tests",),
+        paths=("tests",),
+        import_paths=(".",),
+        pytest_args=(),
+    )
+
+
+def started(root: Path, level: str, *, preload: bool = True) -> Server:
+    return Server(spec(root), level=level, hash_seed=0, preload=preload)
+
+
+@pytest.fixture(scope="module")
+def level() -> str:
+    strongest = choose("auto")
+    if strongest == PROCESS:
+        pytest.skip("no sandbox here")
+    return strongest
+
+
+@pytest.fixture(scope="module")
+def server(level: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    one = started(tmp_path_factory.mktemp("server"), level)
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def own(level: str, tmp_path: Path) -> Iterator[Server]:
+    one = started(tmp_path, level)
+    yield one
+    one.close()
+
+
+def children(pid: int) -> list[int]:
+    try:
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def descendants(pid: int) -> list[int]:
+    return [found for child in children(pid) for found in (child, *descendants(child))]
+
+
+def wait_for(condition: object, seconds: float = 10.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():  # type: ignore[operator]
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_outcomes(server: Server) -> None:
+    verdict = server.run(Job())
+    assert {test.rpartition("::")[2]: outcome for test, outcome in verdict.outcomes.items()} == {
+        "test_add": "passed",
+        "test_area": "passed",
+        "test_counter": "passed",
+        "test_zero[0]": "passed",
+        "test_zero[1]": "passed",
+        "test_known": "xfailed",
+        "test_skipped": "skipped",
+        "test_error": "error",
+        "test_where": "passed",
+    }
+    assert verdict.ended and verdict.failure is None and verdict.killed is None
+    assert verdict.collected == tuple(verdict.outcomes) == server.template_ids()
+
+
+def without_addresses(verdict: Verdict) -> dict[str, str]:
+    return {test: re.sub("0x[0-9a-f]+", "0x", text) for test, text in verdict.texts.items()}
+
+
+EDITS = {
+    "body": (MODULE.replace("x + y", "x - y"), ("add",)),
+    "longer": (MODULE.replace("    total = x + y\n", "    total = x\n    total += y\n"), ("add",)),
+    "method": (MODULE.replace("self.side * self.side", "self.side + self.side"), ("Shape.area",)),
+    "two": (
+        MODULE.replace("x + y", "y + x").replace("self.side * ", "4 * "),
+        ("add", "Shape.area"),
+    ),
+    "raises": (MODULE.replace("return total", "raise LookupError"), ("add",)),
+    "inner": (MODULE.replace("start + step", "start - step"), ("counter",)),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_a_swap_says_what_base_says(server: Server, name: str) -> None:
+    text, functions = EDITS[name]
+    base = server.run(Job(edits={PATH: text}))
+    swapped = server.run(Job(edits={PATH: text}, swap={PATH: functions}, start=Start.TEMPLATE))
+    assert swapped.refused is None
+    assert swapped.outcomes == base.outcomes
+    assert without_addresses(swapped) == without_addresses(base)
+    pristine = server.run(Job(start=Start.TEMPLATE))
+    assert pristine.outcomes == server.run(Job()).outcomes
+
+
+@pytest.mark.parametrize(
+    ("text", "function"),
+    [
+        (MODULE.replace("return self.side *", "return super().area() *"), "Shape.area"),
+        (MODULE, "missing"),
+        ("def add(:\n", "add"),
+    ],
+    ids=["free variables", "no such function", "not Python"],
+)
+def test_swaps_that_would_be_unsound_are_refused(server: Server, text: str, function: str) -> None:
+    job = Job(edits={PATH: text}, swap={PATH: (function,)}, start=Start.TEMPLATE)
+    verdict = server.run(job)
+    assert verdict.refused and not verdict.outcomes
+
+
+def test_fresh_says_what_base_says(level: str, server: Server, tmp_path: Path) -> None:
+    fresh = started(tmp_path, level, preload=False)
+    try:
+        verdict = fresh.run(Job(start=Start.FRESH))
+    finally:
+        fresh.close()
+    assert verdict.outcomes == server.run(Job()).outcomes
+
+
+def test_new_files_are_laid_over(server: Server) -> None:
+    edits = {"pk/more/__init__.py": "VALUE = 7\n", PATH: MODULE + "from .more import VALUE\n"}
+    edits["tests/test_pk.py"] = "import pk\n\ndef test_more(): assert pk.VALUE == 7\n"
+    assert server.run(Job(edits=edits)).passed() == {"tests/test_pk.py::test_more"}
+    assert not (server.tree / "pk" / "more").exists()
+
+
+def test_a_template_that_cannot_collect_refuses(level: str, tmp_path: Path) -> None:
+    one = spec(tmp_path)
+    (one.tree / PATH).write_text("import threading, time\n" + MODULE + (
+        "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+    ))  # fmt: skip
+    server = Server(one, level=level, hash_seed=0, preload=True)
+    try:
+        assert "threads" in (server.run(Job(start=Start.TEMPLATE)).refused or "")
+        assert server.run(Job()).ended
+    finally:
+        server.close()
+
+
+def slow_job(start: Start = Start.BASE) -> Job:
+    text = "import time\n\ndef test_first(): pass\n\ndef test_slow(): time.sleep(20)\n"
+    limits = Limits(wall_s=25)
+    return Job(edits={"tests/test_pk.py": text}, start=start, limits=limits)
+
+
+def run_and(server: Server, act: object) -> tuple[Verdict, float]:
+    """Run a slow job, ``act`` once its suite is at work: the verdict and how long it took."""
+    before = set(descendants(server.pid))
+    answers: list[Verdict] = []
+    thread = threading.Thread(target=lambda: answers.append(server.run(slow_job())))
+    began = time.monotonic()
+    thread.start()
+    assert wait_for(lambda: len(set(descendants(server.pid)) - before) >= 3)
+    time.sleep(0.5)
+    act(sorted(set(descendants(server.pid)) - before))  # type: ignore[operator]
+    thread.join(15)
+    assert answers, "the driver waits for what is gone"
+    return answers[0], time.monotonic() - began
+
+
+def test_a_killed_server_is_a_failure_of_ours(own: Server, level: str, tmp_path: Path) -> None:
+    pids = descendants(own.pid)
+    verdict, _ = run_and(own, lambda job: os.kill(own.pid, signal.SIGKILL))
+    assert verdict.failure and not verdict.outcomes and not verdict.ended
+    assert not wait_for(own.alive, 0.1)
+    with pytest.raises(ServerDied):
+        own.run(Job())
+    with pytest.raises(ServerDied):
+        own.run(Job(start=Start.TEMPLATE))
+    assert wait_for(lambda: not any(Path(f"/proc/{pid}/exe").exists() for pid in pids))
+    again = started(tmp_path / "again", level)
+    try:
+        assert again.run(Job()).ended
+    finally:
+        again.close()
+
+
+def test_a_killed_supervisor_is_a_failure_of_ours(own: Server) -> None:
+    kept: list[int] = []
+
+    def kill(job: list[int]) -> None:
+        supervisor = next(pid for pid in job if set(children(pid)) & set(job))
+        kept.extend(job)
+        os.kill(supervisor, signal.SIGKILL)
+
+    verdict, seconds = run_and(own, kill)
+    assert verdict.failure and not verdict.outcomes and seconds < 10
+    assert wait_for(lambda: not set(kept) & set(descendants(own.pid)))
+    assert own.run(Job()).ended
+
+
+def test_a_killed_suite_is_the_job_s_own_end(own: Server) -> None:
+    verdict, _ = run_and(own, lambda job: os.kill(job[-1], signal.SIGKILL))
+    assert verdict.failure is None and not verdict.ended
+    assert set(verdict.outcomes) == {"tests/test_pk.py::test_first"}
+
+
+def test_closing_ends_running_jobs(own: Server) -> None:
+    verdict, seconds = run_and(own, lambda job: own.close())
+    assert verdict.failure and not verdict.outcomes and seconds < 15
+    own.close()
+    with pytest.raises(ServerDied):
+        own.run(Job())
+
+
+def mounts() -> int:
+    return len(Path("/proc/self/mounts").read_text().splitlines())
+
+
+@pytest.mark.slow
+def test_many_jobs_leave_nothing(own: Server) -> None:
+    own.template_ids()
+    jobs = [Job(start=Start.TEMPLATE)] * 180 + [Job()] * 20
+    assert all(own.run(job).ended for job in jobs[:1])
+    wait_for(lambda: len(descendants(own.pid)) <= 2)
+    state = [len(descendants(own.pid)), len(os.listdir("/proc/self/fd")), mounts()]
+    inner = [len(os.listdir(f"/proc/{pid}/fd")) for pid in descendants(own.pid)]
+    assert all(own.run(job).ended for job in jobs)
+    assert wait_for(lambda: len(descendants(own.pid)) == state[0])
+    assert [state[0], len(os.listdir("/proc/self/fd")), mounts()] == state
+    assert [len(os.listdir(f"/proc/{pid}/fd")) for pid in descendants(own.pid)] == inner
+
+
+def test_jobs_at_once(server: Server) -> None:
+    verdicts: list[Verdict] = []
+    starts = [Start.TEMPLATE, Start.BASE] * 3
+    threads = [
+        threading.Thread(target=lambda s=start: verdicts.append(server.run(Job(start=s))))
+        for start in starts
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(verdicts) == len(starts)
+    assert len({tuple(sorted(verdict.outcomes.items())) for verdict in verdicts}) == 1
+
+
+def test_without_a_sandbox_it_works_too(tmp_path: Path) -> None:
+    one = started(tmp_path, PROCESS)
+    try:
+        assert one.run(Job()).ended
+        assert one.run(Job(start=Start.TEMPLATE)).passed()
+    finally:
+        one.close()
+
+
+def test_a_worker_that_cannot_start_says_why(level: str, tmp_path: Path) -> None:
+    one = spec(tmp_path)
+    missing = ServerSpec(**{**vars(one), "tree": tmp_path / "nowhere"})
+    with pytest.raises(ServerDied, match="did not start"):
+        Server(missing, level=level, hash_seed=0, preload=True)
