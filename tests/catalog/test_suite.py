@@ -41,6 +41,18 @@ def test_hashes_do_not_depend_on_the_process(hash_seed: str) -> None:
     assert done.stdout.split() == [suite(name).hash for name in sorted(SUITES)]
 
 
+# A changed hash is a changed task set: raise the version of the environment id with it.
+PINNED = {
+    "embedded": "a879479dc3f35ec305c0416e1e5319405864cb1e5784ed5ad71772b802924163",
+    "lite": "02cdf881be2b8596ca72b4438346fb9a491145c5852bc1d6197168e2871d1188",
+}
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_published_suites_are_pinned(name: str) -> None:
+    assert suite(name).hash == PINNED[name]
+
+
 def test_no_task_is_there_twice() -> None:
     ids = [task.id for task in suite("full").tasks]
     assert len(ids) == len(set(ids))
