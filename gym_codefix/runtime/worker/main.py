@@ -106,7 +106,10 @@ def main() -> None:
     if spec["isolated"] and spec["preload"]:
         from . import linux
 
-        linux.unmount(os.path.dirname(os.path.abspath(__file__)))
+        try:
+            linux.unmount(os.path.dirname(os.path.abspath(__file__)))
+        except OSError:
+            pass  # bubblewrap keeps its mounts: read-only, and no secret
     gc.collect()
     gc.freeze()
     protocol.send(channel, {"ready": True, "tainted": _holds_modules_of(spec["repo"])})
