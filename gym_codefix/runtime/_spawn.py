@@ -158,4 +158,6 @@ def _bubblewrap(
     options += ["--ro-bind", f"{_RUNTIME}/worker", launch.WORKER, "--chdir", launch.REPO]
     for name, value in environment.items():
         options += ["--setenv", name, value]
-    return [*options, "--remount-ro", "/", "--", *argv]
+    # What --dev makes is a file system that its user may write, and jobs share it.
+    options += ["--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--remount-ro", "/"]
+    return [*options, "--", *argv]
