@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import ast
 import re
-import threading
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gym_codefix.catalog._effects import ImportTable, has_global_effects
 from gym_codefix.catalog.hunks import split_lines
+from gym_codefix.catalog.syntax import parse, quiet_compiler
 
 __all__ = ["EditScope", "FunctionSpan", "classify_edit"]
 
@@ -30,7 +29,6 @@ _HEADER_PARTS = {
     "keywords": "class keywords",
     "returns": "return annotation",
 }
-_parsing = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -97,11 +95,8 @@ def classify_edit(before: str | None, after: str) -> EditScope:
 
 
 def _parse(text: str) -> ast.Module:
-    # An invalid escape is a warning: it must not fail where warnings are errors.
     try:
-        with _parsing, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text.removeprefix("\ufeff"))
+        return parse(text.removeprefix("\ufeff"))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _syntax_problem(error) from None
 
@@ -109,8 +104,7 @@ def _parse(text: str) -> ast.Module:
 def _compile(tree: ast.Module, text: str) -> None:
     """Find what only the compiler refuses, such as a return outside a function."""
     try:
-        with _parsing, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet_compiler():
             try:
                 compile(tree, "<edit>", "exec", dont_inherit=True)
             except RecursionError:  # text may nest deeper than a tree that Python built

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from gym_codefix.catalog.syntax import parse
+
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BROAD = frozenset({"Exception", "BaseException"})
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -44,7 +46,7 @@ def read_contents(text: str, *, exports_imports: bool) -> Contents:
     """Everything the judge compares. `exports_imports`: imported names are public (a package's
     `__init__.py`). Raises SyntaxError, ValueError, RecursionError or MemoryError as `ast.parse`.
     """
-    tree = ast.parse(text)
+    tree = parse(text)
     contents = Contents()
     _read_block(tree.body, "", contents, exports_imports)
     return contents

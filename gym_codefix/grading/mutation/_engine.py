@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from gym_codefix.catalog.syntax import quiet_compiler
+
 # Importing a module of operators registers them.
 from . import (  # noqa: F401
     _arguments,
@@ -17,7 +19,7 @@ from . import (  # noqa: F401
     _literals,
     _statements,
 )
-from ._equivalence import Novelty, future_flags, quiet_compiler
+from ._equivalence import Novelty, future_flags
 from ._mutation import Mutation, MutationNotFound
 from ._registry import OPERATORS, operators_at
 from ._text import BYTE_ORDER_MARK, Edit, SourceText, splice

@@ -7,26 +7,14 @@ bytecode exactly where it changes the function's, so nothing is lost but time.
 from __future__ import annotations
 import __future__
 
-import threading
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import CodeType
+
+from gym_codefix.catalog.syntax import quiet_compiler
 
 from ._text import Edit, SourceText, splice
 from ._tree import Scope
 
-# The filters of `warnings` belong to the whole process.
-_warnings_lock = threading.Lock()
 _FUTURE_FLAGS = [getattr(__future__, name).compiler_flag for name in __future__.all_feature_names]
-
-
-@contextmanager
-def quiet_compiler() -> Iterator[None]:
-    """Mutants such as `x is 3` warn; under warnings as errors they would not compile."""
-    with _warnings_lock, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def compile_text(text: str, flags: int) -> CodeType | None:

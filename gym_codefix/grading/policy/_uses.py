@@ -6,6 +6,7 @@ import ast
 import re
 from functools import lru_cache
 
+from gym_codefix.catalog.syntax import parse
 from gym_codefix.grading.policy import _tables as tables
 from gym_codefix.grading.policy._answers import answering_classes
 from gym_codefix.grading.policy._names import Names
@@ -27,7 +28,7 @@ def watched_uses(text: str) -> dict[Use, int]:
 
     Raises SyntaxError, ValueError, RecursionError or MemoryError as `ast.parse` does.
     """
-    tree = ast.parse(text)
+    tree = parse(text)
     return _Reader(tree).read()
 
 

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from gym_codefix.catalog.syntax import parse
+
 from ._localise import Suspect
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ class Span(NamedTuple):
 
 def _functions(text: str) -> list[tuple[int, int]]:
     try:
-        tree = ast.parse(text)
+        tree = parse(text)
     except SyntaxError:
         return []
     spans = []

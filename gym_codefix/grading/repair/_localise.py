@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from gym_codefix.catalog import Task
+from gym_codefix.catalog.syntax import parse
 from gym_codefix.runtime import CoverageMap, Snapshot, Verdict
 
 _SUSPECTS_KEPT = 400
@@ -80,7 +81,7 @@ def _from_frames(
 
 def _function_lines(text: str) -> set[int]:
     try:
-        tree = ast.parse(text)
+        tree = parse(text)
     except SyntaxError:
         return set()
     lines: set[int] = set()

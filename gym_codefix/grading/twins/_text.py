@@ -6,6 +6,8 @@ import ast
 import re
 from typing import NamedTuple
 
+from gym_codefix.catalog.syntax import parse
+
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _BREAK = re.compile(r"\r\n|\r|\n")
 
@@ -29,7 +31,7 @@ class SourceText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tree = ast.parse(text)
+        self.tree = parse(text)
         self._lines = _LINE.findall(text)
         self._starts = [0]
         for line in self._lines:

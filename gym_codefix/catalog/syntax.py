@@ -1,0 +1,33 @@
+"""Parsing Python text, safe from several threads at once."""
+
+from __future__ import annotations
+
+import ast
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["parse", "quiet_compiler"]
+
+_lock = threading.Lock()
+
+
+@contextmanager
+def quiet_compiler() -> Iterator[None]:
+    """Let one thread at a time turn text into trees, or trees into code, and warn of nothing.
+
+    CPython 3.11 counts the depth of trees that it builds in one place for all threads, and raises
+    SystemError when two build at once. Invalid escapes and mutants such as ``x is 3`` are warned
+    of, which must not fail where warnings are errors; the filters of warnings belong to the whole
+    process too.
+    """
+    with _lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def parse(text: str) -> ast.Module:
+    """The tree of a module (raises SyntaxError, ValueError, RecursionError, MemoryError)."""
+    with quiet_compiler():
+        return ast.parse(text)
