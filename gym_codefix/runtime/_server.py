@@ -32,7 +32,6 @@ class ServerSpec:
     tree: Path
     environment: Path
     source: tuple[str, ...]
-    tests: tuple[str, ...]
     paths: tuple[str, ...]
     import_paths: tuple[str, ...]
     pytest_args: tuple[str, ...]
@@ -76,7 +75,6 @@ class Server:
             "isolated": level != _isolation.PROCESS,
             "preload": preload,
             "source": list(spec.source),
-            "tests": list(spec.tests),
             "paths": list(spec.paths),
             "pytest_args": list(spec.pytest_args),
             "modules": list(spec.modules),

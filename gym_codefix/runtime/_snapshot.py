@@ -92,7 +92,6 @@ class Snapshot:
             tree=self.tree,
             environment=self.environment,
             source=self.layout.source,
-            tests=self.layout.tests,
             paths=self.layout.collected,
             import_paths=self.layout.import_paths,
             pytest_args=self.manifest.pytest_args,

@@ -61,7 +61,6 @@ def tiny_spec(root: Path) -> ServerSpec:
         tree=tree,
         environment=Path(sys.prefix),
         source=("pk",),
-        tests=("tests",),
         paths=("tests",),
         import_paths=(".",),
         pytest_args=(),

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,6 @@ def spec(root: Path) -> ServerSpec:
         tree=tree,
         environment=Path(sys.prefix),
         source=("pk",),
-        tests=("tests",),
         paths=("tests",),
         import_paths=(".",),
         pytest_args=(),
@@ -173,6 +173,28 @@ def test_a_swap_says_what_base_says(server: Server, name: str) -> None:
     assert without_addresses(swapped) == without_addresses(base)
     pristine = server.run(Job(start=Start.TEMPLATE))
     assert pristine.outcomes == server.run(Job()).outcomes
+
+
+def test_an_assertion_of_the_source_is_swapped_as_source(level: str, tmp_path: Path) -> None:
+    """Where tests lie inside the package, its modules are still not compiled as tests."""
+    one = replace(spec(tmp_path), paths=("pk",))
+    text = "def add(a, b):\n    assert a\n    return a - b\n"
+    inside = "import pk, pytest\n"
+    inside += "\ndef test_refuses():\n    pytest.raises(AssertionError, pk.add, 0, 2)\n"
+    inside += "\ndef test_add():\n    assert pk.add(1, 2) == 3\n"
+    (one.tree / PATH).write_text(text)
+    (one.tree / "pk" / "test_in.py").write_text(inside)
+    edits = {PATH: text.replace("assert a\n", "assert a != 0\n").replace("a - b", "a + b")}
+    twin = {"pk/test_in.py": inside.replace("== 3", "== 4")}
+    server = Server(one, level=level, hash_seed=0, preload=True)
+    try:
+        repaired = server.run(Job(edits=edits, swap={PATH: ("add",)}, start=Start.TEMPLATE))
+        swap = {"pk/test_in.py": ("test_add",)}
+        broken = server.run(Job(edits=twin, swap=swap, start=Start.TEMPLATE))
+    finally:
+        server.close()
+    assert repaired.passed() == {"pk/test_in.py::test_refuses", "pk/test_in.py::test_add"}
+    assert "where -1 = " in broken.texts["pk/test_in.py::test_add"]  # a test is rewritten as one
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import gc
 import linecache
+import sys
 from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType
 from typing import Any
@@ -38,6 +39,17 @@ def index_functions(prefix: str) -> dict[Key, list[FunctionType]]:
 def compile_source(text: str, filename: str) -> CodeType:
     """Compile a module as the import system does."""
     return compile(text, filename, "exec", dont_inherit=True)
+
+
+def rewritten_files() -> frozenset[str]:
+    """Files of the imported modules whose assertions pytest rewrote, wherever they lie."""
+    from _pytest.assertion.rewrite import AssertionRewritingHook
+
+    return frozenset(
+        getattr(module, "__file__", None) or ""
+        for module in list(sys.modules.values())
+        if isinstance(getattr(module, "__loader__", None), AssertionRewritingHook)
+    )
 
 
 def test_compiler(config: Any) -> Compiler:

@@ -45,6 +45,7 @@ class TemplatePlugin:
             return True
         root = self._spec["repo"] + os.sep
         self._compile_test = swap.test_compiler(session.config)
+        self._rewritten = swap.rewritten_files()
         self._index = swap.index_functions(root)
         gc.collect()
         gc.freeze()
@@ -58,10 +59,8 @@ class TemplatePlugin:
         return None  # pytest's own loop goes on, over the chosen items
 
     def _compiler(self, path: str) -> swap.Compiler:
-        is_test = any(
-            path == folder or path.startswith(folder + "/") for folder in self._spec["tests"]
-        )
-        return self._compile_test if is_test else swap.compile_source
+        place = os.path.join(self._spec["repo"], path)
+        return self._compile_test if place in self._rewritten else swap.compile_source
 
     def _compile_pristine(self, job: Mapping[str, Any]) -> None:
         """Before the fork, so that later jobs on the same file find it done."""
@@ -84,7 +83,6 @@ class TemplatePlugin:
             report({"kind": "swap-refused", "why": str(error)})
             os._exit(0)
         outcomes = suite.OutcomePlugin(job, report, suite.leave, collected=False)
-        outcomes.pytest_sessionstart(session)
         session.config.pluginmanager.register(outcomes)
         outcomes.choose(session.items)
 
