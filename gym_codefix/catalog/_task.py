@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Mapping
@@ -47,7 +48,7 @@ class Task:
     twins: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     validation: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
+    @functools.cached_property
     def id(self) -> str:
         """``repository/kind/digest`` of the facts that define the problem."""
         facts = self.to_json()

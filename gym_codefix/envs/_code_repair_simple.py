@@ -11,7 +11,7 @@ from rich.console import Console
 
 from gym_codefix.grading.repair import Problem
 
-from ._episode import RepairEpisodes, Stopwatch
+from ._episode import RepairEpisodes
 from ._render import as_text, episode_panels
 
 
@@ -87,7 +87,7 @@ class CodeRepairSimple(gymnasium.Env[dict[str, Any], str]):
         self.action_space = self.episodes.action_space
         self.render_mode = render_mode
         self.problem: Problem | None = None
-        self._stopwatch = Stopwatch()
+        self._timing: dict[str, float] = {}
         self._observation: dict[str, Any] = {}
         self._action: str | None = None
         self._info: dict[str, Any] = {}
@@ -95,7 +95,7 @@ class CodeRepairSimple(gymnasium.Env[dict[str, Any], str]):
     @property
     def timing(self) -> dict[str, float]:
         """Seconds that the last reset and step took, and the stages of grading."""
-        return dict(self._stopwatch.seconds)
+        return dict(self._timing)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -107,8 +107,7 @@ class CodeRepairSimple(gymnasium.Env[dict[str, Any], str]):
         self.problem = self.episodes.load(task)
         self._observation = self.episodes.observe(self.problem, budget=1)
         self._action, self._info = None, self.episodes.info(self.problem)
-        self._stopwatch.seconds.clear()
-        self._stopwatch.measure("reset", started)
+        self._timing = {"reset": time.perf_counter() - started}
         self._show()
         return dict(self._observation), dict(self._info)
 
@@ -119,9 +118,9 @@ class CodeRepairSimple(gymnasium.Env[dict[str, Any], str]):
         started = time.perf_counter()
         graded, self._info = self.episodes.step(self.problem, action)
         self._action = action
-        self._stopwatch.measure("step", started)
+        self._timing["step"] = time.perf_counter() - started
         if graded is not None:
-            self._stopwatch.seconds.update(graded.timing)
+            self._timing.update(graded.timing)
         self._observation = self.episodes.observe(self.problem, budget=0)
         self._show()
         reward = 0.0 if graded is None else graded.reward

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import time
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -183,14 +182,3 @@ def step_anywhere(
         )
     episodes = _episodes(settings)
     return episodes.step(episodes.load(episodes.suite.task(task_id)), action)
-
-
-class Stopwatch:
-    """Seconds by stage, outside ``info`` so that it stays the same from run to run."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    def measure(self, stage: str, started: float) -> None:
-        """Note the seconds since ``started`` (of ``time.perf_counter``)."""
-        self.seconds[stage] = time.perf_counter() - started

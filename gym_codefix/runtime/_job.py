@@ -54,7 +54,6 @@ class Job:
     tests: tuple[str, ...] | None = None
     start: Start = Start.BASE
     hash_seed: int = 0
-    fail_fast: bool = False
     order_seed: int | None = None
     cwd: str | None = None
     date: str | None = None
@@ -69,7 +68,6 @@ class Job:
             "swap": {path: list(names) for path, names in self.swap.items()},
             "paths": None if self.paths is None else list(self.paths),
             "tests": None if self.tests is None else list(self.tests),
-            "fail_fast": self.fail_fast,
             "order_seed": self.order_seed,
             "cwd": self.cwd,
             "date": self.date,

@@ -23,7 +23,7 @@ def confirm(
     problem: Problem, edits: Mapping[str, str], runtime: Runtime, hash_seed: int
 ) -> Verdict:
     """One fresh, unforked run of flips and kept tests, with line coverage."""
-    tests = tuple(test for test in _in_order(problem) if test in _wanted(problem))
+    tests = _wanted(problem)
     limits = limits_for(problem.snapshot, tests, slow=True)
     job = Job(
         edits=edits,
@@ -36,13 +36,11 @@ def confirm(
     return run_reliably(problem.snapshot, job, runtime)
 
 
-def _wanted(problem: Problem) -> frozenset[str]:
-    return problem.kept | set(problem.task.flips)
-
-
-def _in_order(problem: Problem) -> list[str]:
-    collected = list(problem.snapshot.baseline.collected)
-    return collected + [test for test in problem.task.flips if test not in set(collected)]
+def _wanted(problem: Problem) -> tuple[str, ...]:
+    """Kept tests and flips in the order of collection; flips that only the repair brings last."""
+    wanted = problem.kept | set(problem.task.flips)
+    order = dict.fromkeys((*problem.snapshot.baseline.collected, *problem.task.flips))
+    return tuple(test for test in order if test in wanted)
 
 
 def lost_coverage(

@@ -54,15 +54,17 @@ def chosen_job(
     limits = limits_for(snapshot, chosen, slow=coverage is not None)
     if coverage is not None:
         limits = replace(limits, result_bytes=_TRACED_RESULT_BYTES)
-    paths = tuple(dict.fromkeys(test.partition("::")[0] for test in chosen))
-    return Job(edits=edits, paths=paths, tests=chosen, coverage=coverage, limits=limits)
+    return Job(edits=edits, paths=_files(chosen), tests=chosen, coverage=coverage, limits=limits)
+
+
+def _files(tests: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(test.partition("::")[0] for test in tests))
 
 
 def _from_base(snapshot: Snapshot, job: Job) -> Job:
     tests = job.tests or ()
-    paths = tuple(dict.fromkeys(test.partition("::")[0] for test in tests))
     limits = limits_for(snapshot, tests)
-    return replace(job, swap={}, start=Start.BASE, paths=paths, limits=limits)
+    return replace(job, swap={}, start=Start.BASE, paths=_files(tests), limits=limits)
 
 
 def run_reliably(snapshot: Snapshot, job: Job, runtime: Runtime) -> Verdict:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import ast
+import contextlib
 import os
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from gym_codefix.catalog.syntax import parse
 from gym_codefix.grading.judge import lost_checks
 from gym_codefix.grading.policy import refuse
 from gym_codefix.runtime import Runtime, Verdict
@@ -65,7 +66,7 @@ class _Grading:
         self.parts["applies"] = 1.0
         for path, text in edits.items():
             try:
-                ast.parse(text)
+                parse(text)
             except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
                 return self._end(f"{path} does not parse: {error}")
         self.parts["parses"] = 1.0
@@ -89,7 +90,8 @@ class _Grading:
 
     def _flips(self, over: Mapping[str, str], plan: Plan) -> Grade | None:
         task = self.problem.task
-        verdict = self._timed("flips", over, task.flips, plan)
+        with self._stage("flips"):
+            verdict = self._run(over, task.flips, plan)
         passed = verdict.passed() & set(task.flips)
         self.parts["builds"] = float(bool(verdict.outcomes) and not verdict.collect_errors)
         self.parts["flipped"] = len(passed) / len(task.flips)
@@ -116,13 +118,13 @@ class _Grading:
         secret.shuffle(stages)
         tampered, broken = [], frozenset[str]()
         for stage in stages:
-            started = time.perf_counter()
             if stage == "kept":
-                broken = self._kept(over, plan, reached)
-            elif self._forged(over, stage):
-                tampered.append(stage)
-            name = "kept" if stage == "kept" else "twins"
-            self.timing[name] = self.timing.get(name, 0.0) + time.perf_counter() - started
+                with self._stage("kept"):
+                    broken = self._kept(over, plan, reached)
+            else:
+                with self._stage("twins"):
+                    if self._forged(over, stage):
+                        tampered.append(stage)
         if broken:
             return self._end(f"{len(broken)} tests that passed before now fail")
         self.parts["kept"] = 1.0
@@ -150,21 +152,20 @@ class _Grading:
         if not reached:
             return frozenset()
         order = [test for test in self.problem.snapshot.baseline.passing if test in reached]
-        verdict = self._timed("kept", over, order, plan)
+        verdict = self._run(over, order, plan)
         broken = reached - verdict.passed()
         self.parts["kept"] = 1 - len(broken) / max(1, len(self.problem.kept))
         self.counts["kept_broken"] = len(broken)
         return broken
 
     def _confirmed(self, over: Mapping[str, str]) -> Grade:
-        started = time.perf_counter()
         problem = self.problem
         seed = self._secret.randrange(1, 1 << 31)
-        verdict = run_confirmation(problem, over, self.runtime, seed)
         flips = frozenset(problem.task.flips)
-        missing = (problem.kept | flips) - verdict.passed()
-        lost = [] if missing else lost_coverage(problem, over, verdict, self.runtime, seed)
-        self.timing["confirm"] = time.perf_counter() - started
+        with self._stage("confirm"):
+            verdict = run_confirmation(problem, over, self.runtime, seed)
+            missing = (problem.kept | flips) - verdict.passed()
+            lost = [] if missing else lost_coverage(problem, over, verdict, self.runtime, seed)
         if missing:
             self.tests_pass = False
             self.parts["flipped"] = 1 - len(missing & flips) / len(flips)
@@ -176,15 +177,15 @@ class _Grading:
             )
         return self._end("", resolved=True)
 
-    def _timed(
-        self, stage: str, over: Mapping[str, str], tests: tuple[str, ...] | list[str], plan: Plan
-    ) -> Verdict:
-        started = time.perf_counter()
+    def _run(self, over: Mapping[str, str], tests: Sequence[str], plan: Plan) -> Verdict:
         job = chosen_job(self.problem.snapshot, tests, over, plan=plan)
-        verdict = run_reliably(self.problem.snapshot, job, self.runtime)
-        if stage == "flips":
-            self.timing[stage] = time.perf_counter() - started
-        return verdict
+        return run_reliably(self.problem.snapshot, job, self.runtime)
+
+    @contextlib.contextmanager
+    def _stage(self, name: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        self.timing[name] = self.timing.get(name, 0.0) + time.perf_counter() - started
 
     def _end(
         self,

@@ -23,9 +23,11 @@ from gym_codefix.runtime import (
 )
 
 from ._excerpt import Span, rank_spans
+from ._execute import chosen_job, run_reliably
 from ._hash import sha256_text
 from ._localise import Suspect, localise
 from ._log import build_log
+from ._plan import plan_edits
 
 _FORMAT = "5"
 _REACHING_TESTS = 200
@@ -181,13 +183,11 @@ def _observations(task: Task, snapshot: Snapshot, runtime: Runtime) -> Path:
 def _observe(
     task: Task, snapshot: Snapshot, broken: Mapping[str, str], runtime: Runtime
 ) -> dict[str, Any]:
-    from ._execute import chosen_job, run_reliably
-    from ._plan import plan_edits
-
     plan = plan_edits(snapshot, broken)
     passing = frozenset(snapshot.baseline.passing) - set(task.flips)
-    near = sorted(plan.reaching(snapshot) & passing)[:_REACHING_TESTS]
-    if not broken:
+    if broken:
+        near = sorted(plan.reaching(snapshot) & passing)[:_REACHING_TESTS]
+    else:
         near = _near_failures(task, snapshot, passing)
     job = chosen_job(snapshot, (*task.visible, *near), broken, coverage="contexts")
     verdict = run_reliably(snapshot, job, runtime)

@@ -27,9 +27,7 @@ class VisibleRun:
         return self.passed == self.total and not self.broken
 
 
-def visible_run(
-    problem: Problem, edits: Mapping[str, str], runtime: Runtime, *, neighbours: bool = True
-) -> VisibleRun:
+def visible_run(problem: Problem, edits: Mapping[str, str], runtime: Runtime) -> VisibleRun:
     """Run the visible targets, and when they pass the kept tests that the edit reaches.
 
     Raises ValueError when a text does not parse, Infrastructure when the fault is ours.
@@ -41,15 +39,10 @@ def visible_run(
     verdict = run_reliably(problem.snapshot, job, runtime)
     passed = verdict.passed() & set(task.visible)
     broken = 0
-    if neighbours and len(passed) == len(task.visible) and over:
-        near = [
-            test
-            for test in problem.snapshot.baseline.passing
-            if test in plan.reaching(problem.snapshot) & problem.kept
-        ]
+    if len(passed) == len(task.visible) and over:
+        near = plan.reaching(problem.snapshot) & problem.kept
         if near:
-            job = chosen_job(problem.snapshot, near, over, plan=plan)
-            broken = len(near) - len(
-                run_reliably(problem.snapshot, job, runtime).passed() & set(near)
-            )
+            order = [test for test in problem.snapshot.baseline.passing if test in near]
+            job = chosen_job(problem.snapshot, order, over, plan=plan)
+            broken = len(near - run_reliably(problem.snapshot, job, runtime).passed())
     return VisibleRun(len(passed), len(task.visible), broken, build_log(task, verdict))

@@ -49,11 +49,7 @@ class OutcomePlugin:
         self._phases: dict[str, dict[str, str]] = {}
         self._texts: dict[str, str] = {}
         self._seconds: dict[str, float] = {}
-        self._session: pytest.Session | None = None
         self._internal_error = ""
-
-    def pytest_sessionstart(self, session: pytest.Session) -> None:
-        self._session = session
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: int) -> None:
@@ -110,8 +106,6 @@ class OutcomePlugin:
         if test in self._texts:
             message["text"] = self._texts.pop(test)
         self._report(message)
-        if self._job["fail_fast"] and outcome != "passed" and self._session is not None:
-            self._session.shouldfail = "a chosen test did not pass"
 
     def _cut(self, text: str) -> str:
         limit = self._job["log_chars"]
