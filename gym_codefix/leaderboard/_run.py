@@ -17,7 +17,12 @@ from gym_codefix.agents import Agent, make_agent
 from gym_codefix.catalog import Suite, Task, repos_root
 from gym_codefix.leaderboard._aggregate import aggregate
 from gym_codefix.leaderboard._files import write_records, write_result
-from gym_codefix.leaderboard._record import REFERENCE_AGENT, REFERENCE_PREFIX, EpisodeRecord
+from gym_codefix.leaderboard._record import (
+    REFERENCE_AGENT,
+    REFERENCE_PREFIX,
+    EpisodeRecord,
+    task_facts,
+)
 from gym_codefix.leaderboard._result import Result
 
 ENVIRONMENT = "gym_codefix:gym_codefix/CodeRepair-Simple-v0"
@@ -78,12 +83,7 @@ class Episodes:
         return EpisodeRecord(
             env_id=ENVIRONMENT.partition(":")[2],
             task_id=task.id,
-            kind=task.kind,
-            repository=task.repository,
-            level=task.level,
-            label=task.label,
-            split=task.split,
-            date=task.date,
+            **task_facts(task),
             seed=seed,
             action=published,
             action_error=info.get("action_error"),
@@ -132,7 +132,7 @@ def run_agent(
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(play, range(len(suite.tasks))))
     played = [record for record in records if record is not None]
-    name = f"{agent.name.replace('@', '-')}"
+    name = agent.name.replace("@", "-")
     commit, dirty = git_state()
     result = aggregate(
         played,

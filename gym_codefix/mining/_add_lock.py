@@ -2,44 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import re
-import subprocess
 import tomllib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from uv import find_uv_bin
-
-from gym_codefix.runtime import PrepareError, Store
+from gym_codefix.runtime import PrepareError, Store, run_uv
 
 _TEST_EXTRAS = ("test", "tests", "testing", "pytest")
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
-_TAIL_LINES = 12
 _TIMEOUT_S = 600
 _PIN = re.compile(r"([A-Za-z0-9][\w.-]*)==")
 _WITHIN = re.compile(r"[-_.]+")
 
 
-def run_uv(arguments: Sequence[str], store: Store, *, stage: str, stdin: str | None = None) -> str:
-    """Output of uv with the store's cache (raises PrepareError with the log's tail)."""
-    cache = str(store.path("uv", "x").parent)
-    command = [find_uv_bin(), "--quiet", "--no-progress", "--cache-dir", cache, *arguments]
-    try:
-        done = subprocess.run(
-            command, input=stdin, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise PrepareError(stage, f"uv {arguments[0]}: {error}") from error
-    if done.returncode:
-        tail = "\n".join(done.stderr.strip().splitlines()[-_TAIL_LINES:])
-        raise PrepareError(
-            stage,
-            f"uv {' '.join(arguments[:2])} failed",
-            log_tail=tail,
-            advice="see the log; --python PATH takes an interpreter that has everything already",
-        )
-    return done.stdout
+resolve = functools.partial(
+    run_uv,
+    timeout_s=_TIMEOUT_S,
+    advice="see the log; --python PATH takes an interpreter that has everything already",
+)
 
 
 def lock_requirements(tree: Path, runner: Path, store: Store) -> str:
@@ -61,7 +43,7 @@ def lock_requirements(tree: Path, runner: Path, store: Store) -> str:
         arguments += ["--extra", extra]
     for group in _test_groups(tree):
         arguments += ["--group", f"{tree / 'pyproject.toml'}:{group}"]
-    pinned = run_uv([*arguments, str(project)], store, stage="lock")
+    pinned = resolve([*arguments, str(project)], store, stage="lock")
     ours = {_normal(name) for name in _PIN.findall(runner.read_text())}
     kept = [entry for entry in _entries(pinned) if _name_of(entry) not in ours]
     return "".join(kept)

@@ -43,7 +43,7 @@ def proven_twins(
             texts[path] = text
             try:
                 candidates[test] = candidate_sites(text, function, _TRIED)
-            except ValueError:  # SyntaxError is one: a test file of another Python
+            except (ValueError, SyntaxError):  # a test file of another Python
                 continue
     proven: dict[str, list[_Fact]] = defaultdict(list)
     for turn in range(_TRIED + 1):

@@ -15,7 +15,7 @@ from gym_codefix.catalog import Manifest, parse_manifest, repos_root
 from gym_codefix.runtime import PrepareError, Snapshot, Store, prepare, release_tree
 
 from ._add_layout import FoundLayout, find_layout
-from ._add_lock import lock_requirements, run_uv
+from ._add_lock import lock_requirements, resolve
 
 _RUNNER = "locks/runner.txt"
 _PINNED = re.compile(r"([A-Za-z0-9][\w.-]*)==(\S+)")
@@ -121,7 +121,7 @@ def _find(source: str, store: Store) -> dict[str, Any]:
 
 def _pinned_release(name: str, version: str, store: Store) -> dict[str, Any]:
     arguments = ["pip", "compile", "--no-deps", "--format", "pylock.toml", "--no-header", "-"]
-    answer = run_uv(arguments, store, stage="find", stdin=f"{name}=={version}\n")
+    answer = resolve(arguments, store, stage="find", stdin=f"{name}=={version}\n")
     for package in tomllib.loads(answer)["packages"]:
         sdist = package.get("sdist", {})
         if sdist:

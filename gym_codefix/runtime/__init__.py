@@ -2,6 +2,7 @@
 
 from ._coverage_map import CoverageMap
 from ._errors import NotPrepared, PrepareError
+from ._fetch import run_uv
 from ._isolation import CHOICES as ISOLATION_CHOICES
 from ._isolation import LEVELS as ISOLATION_LEVELS
 from ._isolation import IsolationUnavailable
@@ -42,5 +43,6 @@ __all__ = [
     "prepare",
     "read_json",
     "release_tree",
+    "run_uv",
     "write_json",
 ]

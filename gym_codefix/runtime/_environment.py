@@ -19,7 +19,7 @@ from packaging.requirements import Requirement
 from gym_codefix.catalog import CatalogError, Manifest, repos_root
 
 from ._errors import PrepareError
-from ._fetch import uv
+from ._fetch import run_uv
 from ._store import Store, sha256_of
 from ._tree import release_tree, root_of
 
@@ -137,7 +137,7 @@ def prepare_environment(manifest: Manifest, version: str, store: Store) -> Path:
             place.rmdir()
             python = interpreter_of(manifest)
             options = ["--no-project", "--relocatable", "--offline", "--python", python]
-            uv(["venv", *options, str(place)], store, stage="environment")
+            run_uv(["venv", *options, str(place)], store, stage="environment")
             if manifest.requirements:
                 _install(manifest, place, store)
             else:
@@ -152,7 +152,7 @@ def _install(manifest: Manifest, place: Path, store: Store) -> None:
     arguments = ["pip", "install", "--require-hashes", "--no-deps", "--only-binary", ":all:"]
     for lock in (manifest.requirements, manifest.runner):
         arguments += ["--requirement", str(repos_root() / lock)]
-    uv([*arguments, "--python", str(place / "bin" / "python")], store, stage="environment")
+    run_uv([*arguments, "--python", str(place / "bin" / "python")], store, stage="environment")
 
 
 def _compile(environment: Path) -> None:

@@ -22,7 +22,15 @@ _OFFLINE = "check the network and the index that uv is configured to use, then r
 _FULL_DISK = "free some space, then run prepare again"
 
 
-def uv(arguments: Sequence[str], store: Store, *, stage: str, stdin: str | None = None) -> str:
+def run_uv(
+    arguments: Sequence[str],
+    store: Store,
+    *,
+    stage: str,
+    stdin: str | None = None,
+    timeout_s: int = 10 * _TIMEOUT_S,
+    advice: str = _OFFLINE,
+) -> str:
     """Run uv with the store's cache; its output (raises PrepareError with the log's tail)."""
     cache = store.path("uv", "x").parent
     command = [find_uv_bin(), "--quiet", "--no-progress", "--cache-dir", str(cache)]
@@ -32,14 +40,15 @@ def uv(arguments: Sequence[str], store: Store, *, stage: str, stdin: str | None 
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=10 * _TIMEOUT_S,
+            timeout=timeout_s,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise PrepareError(stage, f"uv {arguments[0]}: {error}") from error
     if done.returncode:
         tail = "\n".join(done.stderr.strip().splitlines()[-_TAIL_LINES:])
-        advice = _FULL_DISK if os.strerror(errno.ENOSPC) in tail else _OFFLINE
+        if os.strerror(errno.ENOSPC) in tail:
+            advice = _FULL_DISK
         what = f"uv {' '.join(arguments[:2])} failed"
         raise PrepareError(stage, what, log_tail=tail, advice=advice)
     return done.stdout
@@ -47,7 +56,7 @@ def uv(arguments: Sequence[str], store: Store, *, stage: str, stdin: str | None 
 
 def _locate(name: str, release: Release, store: Store) -> str:
     """Where the client's index keeps the sdist."""
-    answer = uv(
+    answer = run_uv(
         ["pip", "compile", "--no-deps", "--format", "pylock.toml", "--no-header", "-"],
         store,
         stage="fetch",

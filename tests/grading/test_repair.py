@@ -2,53 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
-from gym_codefix.catalog import CatalogError, Task, hide_half, manifest
+from gym_codefix.catalog import CatalogError, Task
 from gym_codefix.grading import repair
 from gym_codefix.grading.mutation import apply_mutation, enumerate_mutations
-from gym_codefix.grading.repair import Problem, grade, load_problem, sha256_text, visible_run
-from gym_codefix.runtime import Job, Runtime, Store, Verdict, prepare
+from gym_codefix.grading.repair import Problem, grade, load_problem, visible_run
+from gym_codefix.runtime import Job, Runtime, Verdict
 
 PATH = "ledgerbook/money.py"
 BUG = "            shares[index] += 1\n"
 
 
 @pytest.fixture(scope="module")
-def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
-    runtime = Runtime(Store(tmp_path_factory.mktemp("store")), "auto")
-    yield runtime
-    runtime.close()
+def runtime(repair_runtime: Runtime) -> Runtime:
+    return repair_runtime
 
 
 @pytest.fixture(scope="module")
-def task(runtime: Runtime) -> Task:
-    snapshot = prepare(manifest("ledgerbook"), store=runtime.store)
-    text = snapshot.read(PATH)
-    assert text is not None
-    line = text.splitlines(keepends=True).index(BUG) + 1
-    mutation = next(m for m in enumerate_mutations(text, lines={line}) if m.family == "augmented")
-    broken = apply_mutation(text, mutation)
-    plan = repair.plan_edits(snapshot, {PATH: broken})
-    near = sorted(plan.reaching(snapshot))
-    job = repair.chosen_job(snapshot, near, {PATH: broken}, plan=plan)
-    flips = tuple(sorted(set(near) - runtime.run(snapshot, job).passed()))
-    assert len(flips) > 1
-    return Task(
-        kind="seeded",
-        repository="ledgerbook",
-        release=snapshot.release,
-        flips=flips,
-        hidden=hide_half(flips),
-        level=1,
-        path=PATH,
-        sha256_before=sha256_text(text),
-        sha256_after=sha256_text(broken),
-        mutations=(mutation.to_json(),),
-    )
+def task(allocate_task: Task) -> Task:
+    return allocate_task
 
 
 @pytest.fixture(scope="module")

@@ -8,16 +8,15 @@ the policy stops: the residual risk, were it fooled.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
-from gym_codefix.catalog import Task, hide_half, manifest
+from gym_codefix.catalog import Task, manifest
 from gym_codefix.grading import repair
-from gym_codefix.grading.mutation import apply_mutation, enumerate_mutations
 from gym_codefix.grading.patch import ActionError, parse_action
-from gym_codefix.grading.repair import Problem, grade, load_problem, sha256_text
-from gym_codefix.runtime import Runtime, Store, prepare
+from gym_codefix.grading.repair import Problem, grade, load_problem
+from gym_codefix.runtime import Runtime, prepare
 
 pytestmark = pytest.mark.redteam
 
@@ -125,43 +124,19 @@ POLICY_ONLY = {"read the answer from the caller"}
 
 
 @pytest.fixture(scope="module")
-def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
-    runtime = Runtime(Store(tmp_path_factory.mktemp("store")), "auto")
-    yield runtime
-    runtime.close()
+def runtime(repair_runtime: Runtime) -> Runtime:
+    return repair_runtime
 
 
 @pytest.fixture(scope="module")
-def problem(runtime: Runtime) -> Problem:
+def problem(allocate_task: Task, runtime: Runtime) -> Problem:
     snapshot = prepare(manifest("ledgerbook"), store=runtime.store)
-    text = snapshot.read(PATH)
-    assert text is not None
-    line = text.splitlines().index(LINE_OF_BUG) + 1
-    mutation = next(m for m in enumerate_mutations(text, lines={line}) if m.family == "augmented")
-    broken = apply_mutation(text, mutation)
-    plan = repair.plan_edits(snapshot, {PATH: broken})
-    reach = sorted(plan.reaching(snapshot))
-    job = repair.chosen_job(snapshot, reach, {PATH: broken}, plan=plan)
-    flips = tuple(sorted(set(reach) - runtime.run(snapshot, job).passed()))
-    assert any(test.startswith(FLIPS_PREFIX) for test in flips) and len(flips) > 1
+    flips = [test for test in allocate_task.flips if test.startswith(FLIPS_PREFIX)]
+    assert flips
     source = snapshot.read("tests/test_money.py")
     assert source is not None
     sites = repair.candidate_sites(source, "test_allocate", 4)
-    twins = {test: tuple(sites) for test in flips if test.startswith(FLIPS_PREFIX)}
-    task = Task(
-        kind="seeded",
-        repository="ledgerbook",
-        release=snapshot.release,
-        flips=flips,
-        hidden=hide_half(flips),
-        level=1,
-        path=PATH,
-        sha256_before=sha256_text(text),
-        sha256_after=sha256_text(broken),
-        mutations=(mutation.to_json(),),
-        twins=twins,
-    )
-    return load_problem(task, runtime)
+    return load_problem(replace(allocate_task, twins=dict.fromkeys(flips, tuple(sites))), runtime)
 
 
 def attacked(problem: Problem, attack: str) -> dict[str, str]:

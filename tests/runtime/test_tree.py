@@ -147,7 +147,9 @@ def test_a_truncated_artifact_is_named_and_not_fetched_again(
     place = store.artifact("thing-1.tar.gz", manifest.releases[0].sha256)
     assert place is not None
     place.write_bytes(place.read_bytes()[:cut])
-    monkeypatch.setattr("gym_codefix.runtime._fetch.uv", lambda *_, **__: pytest.fail("fetched"))
+    monkeypatch.setattr(
+        "gym_codefix.runtime._fetch.run_uv", lambda *_, **__: pytest.fail("fetched")
+    )
     with pytest.raises(ArtifactMismatch, match=r"thing-1\.tar\.gz .*delete that file"):
         release_tree(manifest, "1", store)
     assert not (store.home / "trees").exists()
