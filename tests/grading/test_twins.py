@@ -288,3 +288,27 @@ def test_any_literal_is_replaced_by_something_else(
         exec(compile(broken, "twin", "exec"), space)
         with pytest.raises(AssertionError):
             space["test_x"]()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    "assertion",
+    [
+        "assert f(1) == f(2)",
+        "assert [x for x in f(3)] == wanted",
+        "assert f(1) in f(2)",
+        "assert f(1) is f(2)",
+        "assert_same(f(1), f(2))",
+        "self.assertEqual(f(1), f(2))",
+        "assert f(\n        1\n    ) == f(2)  # why\n",
+    ],
+)
+def test_a_twin_still_runs_what_the_assertion_calls(assertion: str) -> None:
+    """A forgery that sits in the code under test must get its chance to show itself."""
+    source = f"def test_x(f, wanted, self, assert_same):\n    {assertion}\n"
+    sites = [site for site in twin_sites(source, "test_x") if site.kind in ("operand", "call")]
+    assert sites
+    for site in sites:
+        broken = ast.parse(break_assertion(source, site))
+        calls = [node for node in ast.walk(broken) if isinstance(node, ast.Call)]
+        names = [getattr(node.func, "id", None) for node in calls]
+        assert names.count("f") == source.count("f(", source.index("\n"))

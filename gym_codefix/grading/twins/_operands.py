@@ -59,13 +59,12 @@ def _longer_display(source: SourceText, node: ast.expr) -> Splice | None:
     span = source.span(node)
     opening = source.text[span.start]
     at = Span(span.start + 1, span.start + 1)
-    item = source.stranger(ast.Constant(0, lineno=1, col_offset=0, end_lineno=1, end_col_offset=0))
     if isinstance(node, ast.Dict) and opening == "{":
-        return Splice(at, f"{item}: 0, ")
+        return Splice(at, f"{source.alien}: 0, ")
     if isinstance(node, (ast.List, ast.Set)):
-        return Splice(at, f"{item}, ")
+        return Splice(at, f"{source.alien}, ")
     if isinstance(node, ast.Tuple) and opening == "(" and _own_bracket(source, node):
-        return Splice(at, f"{item}, ")
+        return Splice(at, f"{source.alien}, ")
     return None
 
 

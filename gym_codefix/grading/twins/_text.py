@@ -59,10 +59,17 @@ class SourceText:
         """The line breaks inside a node, to be kept by what replaces it."""
         return "".join(_BREAK.findall(self.of(node)))
 
+    @property
+    def alien(self) -> str:
+        """An expression that equals nothing else."""
+        return ("().__class__.__base__" if "object" in self._bound else "object") + "()"
+
     def stranger(self, node: ast.expr) -> str:
-        """An expression as many lines long as `node` that equals nothing else."""
-        name = "().__class__.__base__" if "object" in self._bound else "object"
-        return f"{name}({self.breaks(node)})"
+        """An expression in place of `node` that equals nothing else, after `node` was evaluated.
+
+        What `node` calls must still run: a forgery that sits there could not show itself else.
+        """
+        return f"(({self.of(node)}), {self.alien})[1]"
 
     def never(self, node: ast.expr, base: str) -> str:
         """A class in place of `node`, derived from `base`, that nothing raises."""
