@@ -76,7 +76,11 @@ class Release:
 
 @dataclass(frozen=True)
 class Manifest:
-    """One repository. ``root``: the folder of an embedded or local tree, else None."""
+    """One repository.
+
+    ``root``: the folder of an embedded or local tree, else None. ``home``: the catalogue's folder,
+    to which locks and embedded trees are relative (None: of the catalogue in use).
+    """
 
     name: str
     release: str
@@ -91,6 +95,11 @@ class Manifest:
     unstable: tuple[tuple[str, str, str], ...]  # (release, test, reason)
     root: str | None
     interpreter: str | None
+    home: Path | None = None
+
+    def place(self, name: str) -> Path:
+        """A lock, or an embedded or local tree, on this machine."""
+        return (self.home or repos_root()) / name
 
     @property
     def embedded(self) -> bool:
@@ -209,7 +218,7 @@ def _root(table: _Table, name: str) -> str | None:
     return root
 
 
-def parse_manifest(document: dict[str, Any], where: str) -> Manifest:
+def parse_manifest(document: dict[str, Any], where: str, home: Path | None = None) -> Manifest:
     """A manifest from its TOML document (raises CatalogError naming file and key)."""
     table = _Table(document, where, _KEYS)
     name = table.matching("name", _NAME, "letters, digits, dots and dashes")
@@ -238,6 +247,7 @@ def parse_manifest(document: dict[str, Any], where: str) -> Manifest:
         ),
         root=_root(table, name),
         interpreter=table.text("interpreter") if "interpreter" in table else None,
+        home=home,
     )
     if manifest.root is None:
         try:
@@ -254,7 +264,7 @@ def read_manifest(path: Path) -> Manifest:
             document = tomllib.load(file)
     except (OSError, ValueError) as error:  # ValueError: not TOML, or not UTF-8
         raise CatalogError(f"{path}: {error}") from None
-    found = parse_manifest(document, str(path))
+    found = parse_manifest(document, str(path), path.absolute().parent)
     if found.name != path.stem:
         raise CatalogError(f"{path}: name {found.name!r} is not the file's name")
     return found

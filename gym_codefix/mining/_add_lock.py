@@ -8,13 +8,12 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from gym_codefix.runtime import PrepareError, Store, run_uv
+from gym_codefix.runtime import PrepareError, Store, normal_name, run_uv
 
 _TEST_EXTRAS = ("test", "tests", "testing", "pytest")
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 _TIMEOUT_S = 600
 _PIN = re.compile(r"([A-Za-z0-9][\w.-]*)==")
-_WITHIN = re.compile(r"[-_.]+")
 
 
 resolve = functools.partial(
@@ -44,7 +43,7 @@ def lock_requirements(tree: Path, runner: Path, store: Store) -> str:
     for group in _test_groups(tree):
         arguments += ["--group", f"{tree / 'pyproject.toml'}:{group}"]
     pinned = resolve([*arguments, str(project)], store, stage="lock")
-    ours = {_normal(name) for name in _PIN.findall(runner.read_text())}
+    ours = {normal_name(name) for name in _PIN.findall(runner.read_text())}
     kept = [entry for entry in _entries(pinned) if _name_of(entry) not in ours]
     return "".join(kept)
 
@@ -86,8 +85,4 @@ def _entries(pinned: str) -> list[str]:
 
 def _name_of(entry: str) -> str:
     found = _PIN.match(entry)
-    return _normal(found[1]) if found else ""
-
-
-def _normal(name: str) -> str:
-    return _WITHIN.sub("-", name).lower()
+    return normal_name(found[1]) if found else ""

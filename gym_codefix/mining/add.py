@@ -12,12 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from gym_codefix.catalog import Manifest, parse_manifest, repos_root
-from gym_codefix.runtime import PrepareError, Snapshot, Store, prepare, release_tree
+from gym_codefix.runtime import (
+    RUNNER_LOCK,
+    PrepareError,
+    Snapshot,
+    Store,
+    normal_name,
+    prepare,
+    release_tree,
+)
 
 from ._add_layout import FoundLayout, find_layout
 from ._add_lock import lock_requirements, resolve
 
-_RUNNER = "locks/runner.txt"
 _PINNED = re.compile(r"([A-Za-z0-9][\w.-]*)==(\S+)")
 _LICENSES = (
     r"^License(?:-Expression)?: (\S.*)$",
@@ -73,14 +80,14 @@ def add_repository(
     written = _lock(document, name, tree, out, python, store, progress)
     try:
         progress(f"{name}: environment and baseline")
-        manifest = parse_manifest(document, where)
+        manifest = parse_manifest(document, where, out)
         snapshot = prepare(manifest, store=store, level=level, progress=progress)
         failing = sorted(set(snapshot.baseline.collected) - set(snapshot.baseline.passing))
         if failing:
             document["unstable"] = [
                 {"release": document["release"], "tests": failing, "reason": _BASELINE_REASON}
             ]
-            manifest = parse_manifest(document, where)
+            manifest = parse_manifest(document, where, out)
             snapshot = prepare(manifest, store=store, level=level, progress=progress)
     except BaseException:
         for lock in written:
@@ -88,7 +95,7 @@ def add_repository(
         raise
     place.write_text(to_toml(document), encoding="utf-8")
     return AddedRepository(
-        manifest=parse_manifest(document, where),
+        manifest=parse_manifest(document, where, out),
         path=place,
         snapshot=snapshot,
         excluded=tuple(failing),
@@ -115,7 +122,7 @@ def _find(source: str, store: Store) -> dict[str, Any]:
             project = tomllib.loads(text).get("project", {})
         except ValueError as error:
             raise PrepareError("find", f"{root / 'pyproject.toml'}: {error}") from None
-    name = re.sub(r"[-_.]+", "-", str(project.get("name", root.name))).lower()
+    name = normal_name(str(project.get("name", root.name)))
     return {"name": name, "release": str(project.get("version", "0")), "path": str(root)}
 
 
@@ -131,8 +138,7 @@ def _pinned_release(name: str, version: str, store: Store) -> dict[str, Any]:
                 "filename": sdist.get("name") or sdist["url"].rpartition("/")[2],
                 "sha256": sdist["hashes"]["sha256"],
             }
-            normal = re.sub(r"[-_.]+", "-", name).lower()
-            return {"name": normal, "release": package["version"], "releases": [release]}
+            return {"name": normal_name(name), "release": package["version"], "releases": [release]}
     raise PrepareError(
         "find", f"{name} {version} has no sdist", advice="clone it and give the path instead"
     )
@@ -170,16 +176,13 @@ def _lock(
         document["interpreter"] = str(python.absolute())
         return []
     progress(f"{name}: lock")
-    runner, lock = out / _RUNNER, out / "locks" / f"{name}.txt"
+    runner, lock = out / RUNNER_LOCK, out / "locks" / f"{name}.txt"
     lock.parent.mkdir(parents=True, exist_ok=True)
     written = [lock]
     if not runner.exists():
-        shutil.copy(repos_root() / _RUNNER, runner)
+        shutil.copy(repos_root() / RUNNER_LOCK, runner)
     lock.write_text(lock_requirements(tree, runner, store), encoding="utf-8")
-    names = (lock, runner)
-    if out == repos_root():  # a manifest elsewhere is read against the catalogue in use
-        names = (lock.relative_to(out), runner.relative_to(out))
-    document |= dict(zip(("requirements", "runner"), map(str, names), strict=True))
+    document |= {"requirements": f"locks/{name}.txt", "runner": RUNNER_LOCK}
     return written
 
 

@@ -1,6 +1,8 @@
 """Installs repositories and runs their tests; knows nothing of tasks' answers or rewards."""
 
+from ._borrowed import normal_name
 from ._coverage_map import CoverageMap
+from ._environment import RUNNER_LOCK
 from ._errors import NotPrepared, PrepareError
 from ._fetch import run_uv
 from ._isolation import CHOICES as ISOLATION_CHOICES
@@ -20,6 +22,7 @@ __all__ = [
     "HOME_VARIABLE",
     "ISOLATION_CHOICES",
     "ISOLATION_LEVELS",
+    "RUNNER_LOCK",
     "ArtifactMismatch",
     "Baseline",
     "CoverageMap",
@@ -40,6 +43,7 @@ __all__ = [
     "explain_isolation",
     "files_below",
     "load_snapshot",
+    "normal_name",
     "prepare",
     "read_json",
     "release_tree",

@@ -6,11 +6,9 @@ import errno
 import functools
 import importlib.metadata
 import os
-import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,13 +16,14 @@ from packaging.requirements import Requirement
 
 from gym_codefix.catalog import CatalogError, Manifest, repos_root
 
+from ._borrowed import borrowed, copy_packages, normal_name
 from ._errors import PrepareError
 from ._fetch import run_uv
 from ._store import Store, sha256_of
-from ._tree import release_tree, root_of
 
-_FORMAT = "1"
+_FORMAT = "2"
 _RUNNER = ("pytest", "coverage", "time-machine")
+RUNNER_LOCK = "locks/runner.txt"  # in the catalogue: the same three, for any Python
 
 
 def interpreter_of(manifest: Manifest) -> str:
@@ -35,19 +34,21 @@ def interpreter_of(manifest: Manifest) -> str:
 
 def _lock_text(manifest: Manifest, name: str) -> str:
     try:
-        return (repos_root() / name).read_text(encoding="utf-8") if name else ""
+        return manifest.place(name).read_text(encoding="utf-8") if name else ""
     except (OSError, UnicodeDecodeError) as error:
         raise CatalogError(f"{manifest.name}: the lock {name}: {error}") from None
 
 
-def environment_key(manifest: Manifest, version: str) -> str:
-    """What decides an environment's content."""
-    if manifest.requirements:
+def environment_key(manifest: Manifest) -> str:
+    """What decides an environment's content: all releases with the same locks share one."""
+    if manifest.interpreter:
+        pinned = borrowed(manifest.interpreter).fingerprint()
+    elif manifest.requirements:
         locks = (manifest.requirements, manifest.runner)
         pinned = "".join(_lock_text(manifest, lock) for lock in locks)
     else:
         pinned = _runner_versions()
-    parts = (_FORMAT, interpreter_of(manifest), sys.version, pinned, manifest.name, version)
+    parts = (_FORMAT, interpreter_of(manifest), sys.version, pinned)
     return sha256_of("\0".join(parts).encode())[:32]
 
 
@@ -62,7 +63,7 @@ def _closure(names: Iterable[str]) -> list[importlib.metadata.Distribution]:
     found: dict[str, importlib.metadata.Distribution] = {}
     todo = list(names)
     while todo:
-        name = re.sub(r"[-_.]+", "-", todo.pop()).lower()
+        name = normal_name(todo.pop())
         if name in found:
             continue
         found[name] = importlib.metadata.distribution(name)
@@ -78,9 +79,8 @@ def _site_packages(environment: Path) -> Path:
     return place
 
 
-def _copy_distributions(environment: Path) -> None:
-    target = _site_packages(environment)
-    for dist in _closure(_RUNNER):
+def _copy_distributions(target: Path, names: Iterable[str]) -> None:
+    for dist in _closure(names):
         for file in dist.files or ():
             if file.parts[0] == ".." or file.suffix == ".pyc":
                 continue
@@ -89,70 +89,49 @@ def _copy_distributions(environment: Path) -> None:
             shutil.copy2(str(file.locate()), place)
 
 
-def _write_metadata(manifest: Manifest, version: str, tree: Path, environment: Path) -> None:
-    """Let ``importlib.metadata`` see the repository, without its code."""
-    safe = manifest.name.replace("-", "_")
-    place = _site_packages(environment) / f"{safe}-{version}.dist-info"
-    place.mkdir(exist_ok=True)
-    information = tree / "PKG-INFO"
-    if information.exists():
-        text = information.read_text(encoding="utf-8", errors="replace")
-    else:
-        text = f"Metadata-Version: 2.1\nName: {manifest.name}\nVersion: {version}\n"
-    (place / "METADATA").write_text(text, encoding="utf-8")
-    (place / "INSTALLER").write_text("gym-codefix\n")
-    (place / "RECORD").write_text("")
-    points = _entry_points(tree)
-    if points:
-        (place / "entry_points.txt").write_text(points, encoding="utf-8")
-
-
-def _entry_points(tree: Path) -> str:
-    """What ``entry_points.txt`` says, from an sdist's metadata or its pyproject.toml."""
-    written = "*.egg-info/entry_points.txt"
-    for place in (*tree.glob(written), *tree.glob(f"src/{written}")):
-        return place.read_text(encoding="utf-8")
-    try:
-        project = tomllib.loads((tree / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    except (OSError, ValueError, KeyError):
-        return ""
-    groups = dict(project.get("entry-points", {}))
-    groups["console_scripts"] = project.get("scripts", {})
-    lines = []
-    for group, points in groups.items():
-        if points:
-            lines += [f"[{group}]", *(f"{name} = {target}" for name, target in points.items()), ""]
-    return "\n".join(lines)
-
-
-def prepare_environment(manifest: Manifest, version: str, store: Store) -> Path:
-    """The environment of a release, built once (raises PrepareError)."""
-    key = environment_key(manifest, version)
+def prepare_environment(manifest: Manifest, store: Store) -> Path:
+    """The environment that the manifest's locks describe, built once (raises PrepareError)."""
+    key = environment_key(manifest)
     target = store.home / "environments" / key
     with store.locked(f"environment-{key}"):
         if target.exists():
             return target
-        tree = root_of(manifest) if manifest.root else release_tree(manifest, version, store)
         with store.building(target) as place:
             place.rmdir()
             python = interpreter_of(manifest)
             options = ["--no-project", "--relocatable", "--offline", "--python", python]
             run_uv(["venv", *options, str(place)], store, stage="environment")
-            if manifest.requirements:
-                _install(manifest, place, store)
+            if manifest.interpreter:
+                _borrow(manifest, place, store)
+            elif manifest.requirements:
+                _install(
+                    place, store, *map(manifest.place, (manifest.requirements, manifest.runner))
+                )
             else:
-                _copy_distributions(place)
-            _write_metadata(manifest, version, tree, place)
+                _copy_distributions(_site_packages(place), _RUNNER)
             _compile(place)
             os.chmod(place, 0o755)
     return target
 
 
-def _install(manifest: Manifest, place: Path, store: Store) -> None:
+def _install(place: Path, store: Store, *locks: Path) -> None:
     arguments = ["pip", "install", "--require-hashes", "--no-deps", "--only-binary", ":all:"]
-    for lock in (manifest.requirements, manifest.runner):
-        arguments += ["--requirement", str(repos_root() / lock)]
+    for lock in locks:
+        arguments += ["--requirement", str(lock)]
     run_uv([*arguments, "--python", str(place / "bin" / "python")], store, stage="environment")
+
+
+def _borrow(manifest: Manifest, place: Path, store: Store) -> None:
+    """The user's packages, and the runner where these lack it."""
+    assert manifest.interpreter is not None
+    source, site = borrowed(manifest.interpreter), _site_packages(place)
+    copy_packages(source, site, leave_out=manifest.name)
+    there = {normal_name(dist.name) for dist in importlib.metadata.distributions(path=[str(site)])}
+    missing = [name for name in _RUNNER if name not in there]
+    if missing and source.version == sys.version_info[:2]:
+        _copy_distributions(site, missing)
+    elif missing:
+        _install(place, store, repos_root() / RUNNER_LOCK)
 
 
 def _compile(environment: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from packaging.specifiers import SpecifierSet
 
-from gym_codefix.catalog import Manifest
+from gym_codefix.catalog import Layout, Manifest
 
 from . import _isolation, _store
 from ._environment import environment_key, prepare_environment
@@ -22,10 +22,13 @@ from ._job import Job, Limits, Start, Verdict
 from ._server import Server, ServerDied, ServerSpec
 from ._snapshot import Baseline, Snapshot, snapshot_key, snapshot_layout
 from ._store import Store
-from ._tree import build_tree
+from ._tree import CONFIGURATION, build_tree, files_below, release_tree
+from .worker import launch, rewrite
 
 Progress = Callable[[str], None]
-_BASELINE_LIMITS = Limits(cpu_s=300, wall_s=400, memory_bytes=6 << 30, result_bytes=256 << 20)
+_ASSERTION_HOOK = b"enable_assertion_pass_hook"
+_TRACED_FLOOR_S, _TRACED_FACTOR, _TRACED_MOST_S, _TRACED_WALL_S = 30, 15, 300, 400
+_BASELINE_LIMITS = Limits(cpu_s=120, wall_s=240, memory_bytes=6 << 30, result_bytes=256 << 20)
 
 
 def _quiet(_: str) -> None:
@@ -67,13 +70,18 @@ def prepare(
             return load_snapshot(
                 manifest, store=store, release=release, tests_release=tests_release
             )
+        if manifest.root is None:
+            progress(f"{name}: sdist")
+            for version in {release, tests_release or release}:
+                release_tree(manifest, version, store)
         progress(f"{name}: environment")
-        environment = prepare_environment(manifest, release, store)
+        environment = prepare_environment(manifest, store)
         if not tree.exists():
             progress(f"{name}: tree")
             with store.building(tree) as place:
                 build_tree(manifest, release, tests_release, store, place)
-                _compile_source(environment, place, manifest, release, tests_release)
+                layout = snapshot_layout(manifest, release, tests_release)
+                _compile_tree(environment, place, layout)
         progress(f"{name}: baseline")
         snapshot = _unmeasured(manifest, release, tests_release, key, tree, environment)
         _measure(snapshot, _isolation.choose(level))
@@ -91,7 +99,7 @@ def load_snapshot(
     release = release or manifest.release
     key = snapshot_key(manifest, release, tests_release)
     folder = store.home / "snapshots" / key
-    environment = store.home / "environments" / environment_key(manifest, release)
+    environment = store.home / "environments" / environment_key(manifest)
     parts = (folder / "baseline.json", folder / "tree", environment)
     if not all(part.exists() for part in parts):
         raise NotPrepared(
@@ -145,14 +153,23 @@ def _unmeasured(
     )
 
 
-def _compile_source(
-    environment: Path, tree: Path, manifest: Manifest, release: str, tests_release: str | None
-) -> None:
-    layout = snapshot_layout(manifest, release, tests_release)
-    command: list[Any] = [environment / "bin" / "python", "-m", "compileall", "-q"]
-    command += ["--invalidation-mode", "checked-hash"]
-    command += [path for path in layout.source if (tree / path).exists()]
-    subprocess.run(command, cwd=tree, capture_output=True, check=False)
+def _compile_tree(environment: Path, tree: Path, layout: Layout) -> None:
+    """Byte-compile what a read-only tree could not cache later."""
+    python = environment / "bin" / "python"
+    command: list[Any] = [python, "-m", "compileall", "-q", "--invalidation-mode", "checked-hash"]
+    places = [path for path in (*layout.source, *layout.tests) if (tree / path).exists()]
+    subprocess.run([*command, *places], cwd=tree, capture_output=True, check=False)
+    configuration = [tree / name for name in CONFIGURATION if (tree / name).is_file()]
+    if any(_ASSERTION_HOOK in place.read_bytes() for place in configuration):
+        return  # the rewriting would hang on that setting
+    tests = [path for path in files_below(tree) if path.endswith(".py") and layout.is_test(path)]
+    subprocess.run(
+        [python, "-I", rewrite.__file__, tree, launch.REPO],
+        input="\n".join(tests),
+        text=True,
+        capture_output=True,
+        check=False,
+    )
 
 
 def _run_once(
@@ -175,16 +192,27 @@ def _measure(snapshot: Snapshot, level: str) -> None:
     spec = snapshot.server_spec()
     fresh = Job(start=Start.FRESH, hash_seed=1, limits=_BASELINE_LIMITS, log_chars=1_000)
     plain, _ = _run_once(spec, level, fresh)
+    if plain.killed is not None and plain.passed():
+        raise PrepareError(
+            "baseline",
+            f"the suite of {snapshot.manifest.name} was stopped at its {plain.killed} limit",
+            advice="name a part of the suite as subset in the manifest",
+        )
     if plain.collected is None or not plain.passed():
         errors = "\n".join(plain.collect_errors.values()) or plain.end_text
         raise PrepareError(
             "baseline",
             f"no test of {snapshot.manifest.name} passes"
-            + (f" (killed at its {plain.killed} limit)" if plain.killed else ""),
+            + (f" (stopped at the {plain.killed} limit)" if plain.killed else ""),
             log_tail=errors[-2_000:],
             advice="look at import_paths, tests and pytest_args in the manifest, and at the lock",
         )
-    traced = replace(fresh, start=Start.BASE, hash_seed=0, coverage="contexts")
+    limits = replace(
+        _BASELINE_LIMITS,
+        cpu_s=int(min(_TRACED_MOST_S, _TRACED_FLOOR_S + _TRACED_FACTOR * plain.cpu_s)),
+        wall_s=_TRACED_WALL_S,
+    )
+    traced = replace(fresh, start=Start.BASE, hash_seed=0, coverage="contexts", limits=limits)
     measured, tainted = _run_once(spec, level, traced, preload=True)
     if tainted:
         measured, _ = _run_once(spec, level, traced)

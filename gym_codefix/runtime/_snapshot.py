@@ -15,11 +15,12 @@ from . import _store
 from ._coverage_map import CoverageMap
 from ._environment import environment_key
 from ._errors import NotPrepared
+from ._metadata import METADATA_FOLDER
 from ._server import ServerSpec
 from ._store import sha256_of
 from ._tree import files_below, root_of
 
-_FORMAT = "4"
+_FORMAT = "5"
 
 
 @dataclass(frozen=True)
@@ -108,10 +109,9 @@ def _source_files(tree: Path, layout: Layout) -> tuple[str, ...]:
 def snapshot_layout(manifest: Manifest, release: str, tests_release: str | None) -> Layout:
     """Source and imports of one release, tests of the other."""
     layout = manifest.layout_of(release)
-    if tests_release is None:
-        return layout
-    tests = manifest.layout_of(tests_release)
-    return Layout(layout.source, tests.tests, layout.import_paths, tests.subset)
+    tests = manifest.layout_of(tests_release or release)
+    import_paths = (*layout.import_paths, METADATA_FOLDER)
+    return Layout(layout.source, tests.tests, import_paths, tests.subset)
 
 
 def snapshot_key(manifest: Manifest, release: str, tests_release: str | None) -> str:
@@ -128,7 +128,7 @@ def snapshot_key(manifest: Manifest, release: str, tests_release: str | None) ->
         _FORMAT,
         content,
         tests,
-        environment_key(manifest, release),
+        environment_key(manifest),
         repr(snapshot_layout(manifest, release, tests_release)),
         repr(manifest.pytest_args),
         repr(sorted(manifest.unstable_tests(release))),

@@ -12,10 +12,11 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from gym_codefix.catalog import Layout, Manifest, Release, repos_root
+from gym_codefix.catalog import Layout, Manifest, Release
 
 from ._errors import PrepareError
 from ._fetch import fetch_sdist
+from ._metadata import write_metadata
 from ._store import Store
 
 CONFIGURATION = ("pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini", ".pytest.ini")
@@ -92,8 +93,7 @@ def release_tree(manifest: Manifest, version: str, store: Store) -> Path:
 def root_of(manifest: Manifest) -> Path:
     """The folder of an embedded or local repository."""
     assert manifest.root is not None
-    root = Path(manifest.root)
-    return root if root.is_absolute() else repos_root() / root
+    return manifest.place(manifest.root)
 
 
 def _link(source: Path, target: Path) -> None:
@@ -130,4 +130,5 @@ def build_tree(
             for path in files_below(tests):
                 if _belongs_to_tests(path, tests_layout):
                     _link(tests / path, target / path)
+    write_metadata(manifest, release, source, target)
     open_to_readers(target)

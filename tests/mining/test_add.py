@@ -86,6 +86,23 @@ def test_a_checkout_with_an_interpreter(runtime: Runtime, tmp_path: Path) -> Non
         add_repository(str(checkout), store=runtime.store, out=out)
 
 
+@pytest.mark.slow
+def test_a_checkout_with_a_lock_in_a_catalogue_of_its_own(runtime: Runtime, tmp_path: Path) -> None:
+    checkout, out = tmp_path / "checkout", tmp_path / "out"
+    _tree(checkout, "pkg/__init__.py", "tests/test_a.py")
+    project = '[project]\nname = "Own_Pkg"\nversion = "3"\ndependencies = ["iniconfig>=2"]\n'
+    project += '[project.optional-dependencies]\ntest = ["mistune==3.1.3"]\n'
+    (checkout / "pyproject.toml").write_text(project)
+    (checkout / "tests" / "test_a.py").write_text("def test_it():\n    import iniconfig, mistune\n")
+    out.mkdir()
+    added = add_repository(str(checkout), store=runtime.store, out=out, split="train")
+    assert added.snapshot.baseline.passing == ("tests/test_a.py::test_it",)
+    manifest = read_manifest(out / "own-pkg.toml")
+    assert manifest == added.manifest and manifest.home == out
+    lock = manifest.place(manifest.requirements).read_text()
+    assert lock.startswith("mistune==3.1.3 \\\n    --hash=sha256:"), "the runner has iniconfig"
+
+
 @pytest.mark.parametrize(
     ("make", "stage", "words"),
     [

@@ -8,5 +8,6 @@ sandbox whose interpreter belongs to a locked environment that knows nothing of 
 ``jail``    what a job's child gives up before any byte of an agent's code runs;
 ``suite``   runs chosen tests through pytest's own API and reports outcomes over a pipe;
 ``swap``    replaces code objects in a forked template;
-``tracing`` which test executes which line.
+``tracing`` which test executes which line;
+``rewrite`` fills a new tree's cache of test modules, outside of any sandbox.
 """

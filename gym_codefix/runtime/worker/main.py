@@ -97,6 +97,10 @@ def main() -> None:
     for standard in (0, 1):
         os.dup2(null, standard)
     os.close(null)
+    if not spec["isolated"]:
+        from _pytest.assertion import rewrite
+
+        rewrite.PYC_TAIL = ".unused"  # the cached ones name the path that only a sandbox has
     if spec["preload"]:
         import pytest  # noqa: F401
 
