@@ -9,13 +9,15 @@ import argparse
 import shlex
 import sys
 import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from gym_codefix.agents import make_agent
-from gym_codefix.catalog import select
+from gym_codefix.catalog import Task, select
 from gym_codefix.grading.repair import load_problem, prepare_task
 from gym_codefix.leaderboard import build_page, render_table, run_agent
 from gym_codefix.runtime import PrepareError, StoreError, default_runtime
@@ -23,6 +25,17 @@ from gym_codefix.runtime import PrepareError, StoreError, default_runtime
 ROOT = Path(__file__).resolve().parent.parent
 AGENTS = ("noop", "random", "search@1", "search@10", "gold")
 FULL_AGENTS = (*AGENTS, "search@100")  # a hundred attempts a task do not fit into ten minutes
+
+
+def _each_snapshot_first(tasks: Iterable[Task]) -> list[Task]:
+    """So that no worker waits while another prepares the snapshot that both need."""
+    seen: set[tuple[str, str, str | None]] = set()
+    first, others = [], []
+    for task in tasks:
+        snapshot = (task.repository, task.release, task.next_release)
+        (others if snapshot in seen else first).append(task)
+        seen.add(snapshot)
+    return first + others
 
 
 def main() -> None:
@@ -59,14 +72,20 @@ def main() -> None:
         console=console,
     ) as progress:
         bar = progress.add_task("prepare", total=len(suite.tasks))
-        for task in suite.tasks:
-            progress.update(bar, description=f"prepare {task.repository}")
+
+        def ready(task: Task) -> None:
             try:
                 prepare_task(task, runtime)
                 load_problem(task, runtime)
             except (PrepareError, StoreError) as error:
-                sys.exit(f"error: {task.repository} {task.release} cannot be prepared\n{error}")
-            progress.advance(bar)
+                raise SystemExit(
+                    f"error: {task.repository} {task.release} cannot be prepared\n{error}"
+                ) from error
+            progress.update(bar, advance=1, description=f"prepare {task.repository}")
+
+        with ThreadPoolExecutor(arguments.workers) as pool:
+            list(pool.map(ready, _each_snapshot_first(suite.tasks)))
+        console.print(f"prepared: {time.monotonic() - started:.0f} s")
         for agent in agents:
             bar = progress.add_task(agent.name, total=len(suite.tasks))
             runs.append(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gym_codefix.catalog import Manifest, Task, hide_half
 from gym_codefix.catalog.hunks import Hunk, apply_hunks, diff_hunks
-from gym_codefix.grading.repair import limits_for, run_reliably
+from gym_codefix.grading.repair import limits_for, run_reliably, test_function
 from gym_codefix.runtime import (
     CoverageMap,
     Job,
@@ -21,6 +21,7 @@ from gym_codefix.runtime import (
     release_tree,
 )
 
+from ._definitions import Definitions, words_of_test
 from ._label import label_of
 from ._trial import Trial, run_tests
 from .slicing import BudgetSpent, ExecutedLines, Slice, slice_release
@@ -132,7 +133,14 @@ def _sound_slices(
     guards: frozenset[str] = frozenset()
     sound: list[Slice] = []
     dropped: list[DroppedCandidate] = []
-    left = list(flips)
+    left = _unlike_first(flips)
+    definitions = Definitions(pair.new, pair.hunks)
+
+    def guess(flip: str, touched: Sequence[Hunk]) -> Collection[Hunk]:
+        path, function = test_function(flip)
+        words = words_of_test(pair.snapshot.read(path) or "", function)
+        return definitions.needed_by(touched, words)
+
     for _ in range(_ROUNDS):
         limits = _limits(pair.run(pair.hunks, {*left, *guards}).verdict)
 
@@ -153,6 +161,7 @@ def _sound_slices(
             import_time=hints[1],
             budget=runs,
             max_hunks=_MOST_HUNKS,
+            guess=guess,
         )
         runs -= sliced.runs
         dropped += [DroppedCandidate(entry.flip, entry.reason) for entry in sliced.dropped]
@@ -168,6 +177,15 @@ def _sound_slices(
             break
     reason = "its slice breaks tests that passed before"
     return sound, [*dropped, *(DroppedCandidate(flip, reason) for flip in left)]
+
+
+def _unlike_first(tests: Sequence[str]) -> list[str]:
+    """One test of each function before the other parameters of the same functions."""
+    first: dict[str, str] = {}
+    for test in tests:
+        first.setdefault(test.partition("[")[0], test)
+    chosen = set(first.values())
+    return [*first.values(), *(test for test in tests if test not in chosen)]
 
 
 def _limits(verdict: Verdict) -> Limits:

@@ -16,6 +16,7 @@ __all__ = [
     "BudgetSpent",
     "DroppedFlip",
     "ExecutedLines",
+    "Guess",
     "MinimiseResult",
     "Slice",
     "SlicingResult",
@@ -24,6 +25,7 @@ __all__ = [
 ]
 
 H = TypeVar("H")
+Guess = Callable[[str, Sequence[Hunk]], Collection[Hunk]]
 _Unit = frozenset[int]  # places of hunks that are kept or left out together
 
 
@@ -121,14 +123,16 @@ def slice_release(
     import_time: ExecutedLines,
     budget: int,
     max_hunks: int = 10,
+    guess: Guess = lambda _, touched: touched,
 ) -> SlicingResult:
     """Find small slices that together explain as many `flips` as they can.
 
     `run(hunks)` gives the flips that pass with these hunks applied to the old release; without
-    any, none does. `executed` has the lines that each flip runs in its body, `import_time`
-    those that run when the package is imported: both only steer the search. Each flip is in one
-    slice, its own smallest, so a slice may lie inside another one. At most `budget` runs are
-    made, and a flip is dropped when its slice would have more than `max_hunks`. `run` may raise
+    any, none does. `executed` has the lines that each flip runs in its body, `import_time` those
+    that run when the package is imported; `guess` makes the hunks that a flip may need out of
+    those that it runs: all three only steer the search. Each flip is in one slice, its own
+    smallest, so a slice may lie inside another one. At most `budget` runs are made, and a flip
+    is dropped when its slice would have more than `max_hunks`. `run` may raise
     BudgetSpent to end the search early.
     """
     oracle = _Oracle(hunks, run, budget)
@@ -137,9 +141,11 @@ def slice_release(
     dropped: list[DroppedFlip] = []
     for flip in flips:
         lines = executed.get(flip, ExecutedLines())
-        candidates = at_import | {place for place, hunk in enumerate(hunks) if lines.touch(hunk)}
+        touched = frozenset(place for place, hunk in enumerate(hunks) if lines.touch(hunk))
+        guessed = set(guess(flip, [hunks[place] for place in sorted(touched)]))
+        likely = frozenset(place for place, hunk in enumerate(hunks) if hunk in guessed)
         try:
-            kept = _slice_of(flip, oracle, candidates, at_import)
+            kept = _slice_of(flip, oracle, (touched, likely, touched | at_import), at_import)
         except BudgetSpent:
             dropped.append(DroppedFlip(flip, f"not minimised within {budget} runs"))
             continue
@@ -196,16 +202,23 @@ class _Oracle:
         return min(known, key=len, default=None)
 
 
-def _slice_of(flip: str, oracle: _Oracle, candidates: _Unit, at_import: _Unit) -> _Unit | None:
-    """A 1-minimal set of places with which `flip` passes; None if even all do not do."""
+def _slice_of(
+    flip: str, oracle: _Oracle, candidates: Sequence[_Unit], at_import: _Unit
+) -> _Unit | None:
+    """A 1-minimal set of places with which `flip` passes; None if even all do not do.
+
+    The search starts from the first of the candidates that does, or from a smaller set that is
+    known to.
+    """
 
     def test(places: _Unit) -> bool:
         return flip in oracle.passing(places)
 
-    known = oracle.smallest_known(flip)
-    start = known
-    if (known is None or len(candidates) < len(known)) and test(candidates):
-        start = candidates
+    start = oracle.smallest_known(flip)
+    for places in candidates:
+        if (start is None or len(places) < len(start)) and test(places):
+            start = places
+            break
     if start is None:
         if not test(oracle.everything):
             return None

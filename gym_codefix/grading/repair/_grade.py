@@ -121,6 +121,8 @@ class _Grading:
             if stage == "kept":
                 with self._stage("kept"):
                     broken = self._kept(over, plan, reached)
+                if broken:
+                    break  # nothing that a twin could say matters now
             else:
                 with self._stage("twins"):
                     if self._forged(over, stage):
