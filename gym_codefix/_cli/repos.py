@@ -132,11 +132,21 @@ def _one_per_snapshot(name: str) -> list[Task]:
 @click.option("--out", type=click.Path(path_type=Path), help="catalogue folder (default: in use)")
 @click.option("--python", type=click.Path(path_type=Path, exists=True), help="instead of a lock")
 @click.option("--split", default="train", show_default=True)
+@click.option("--releases", default="", help="pin these too, for `tasks mine`: A,B,…")
+@click.option("--with", "also", multiple=True, help="a requirement of the tests; may be repeated")
 @click.option("--isolation", default="auto", help="see `gym-codefix doctor`")
-def add(source: str, out: Path | None, python: Path | None, split: str, isolation: str) -> None:
+def add(
+    source: str,
+    out: Path | None,
+    python: Path | None,
+    split: str,
+    releases: str,
+    also: tuple[str, ...],
+    isolation: str,
+) -> None:
     """Make a checkout or a pinned release into a catalogue entry.
 
-    Example: gym-codefix repos add cachetools==6.2.0
+    Example: gym-codefix repos add cachetools==6.2.0 --releases 6.0.0,6.1.0
     """
     from gym_codefix.mining.add import add_repository
 
@@ -146,6 +156,8 @@ def add(source: str, out: Path | None, python: Path | None, split: str, isolatio
         out=out,
         python=python,
         split=split,
+        releases=[version.strip() for version in releases.split(",") if version.strip()],
+        also=also,
         level=isolation,
         progress=click.echo,
     )

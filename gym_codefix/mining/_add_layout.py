@@ -28,7 +28,7 @@ class FoundLayout:
 def find_layout(tree: Path, name: str) -> FoundLayout:
     """The layout of a tree (raises PrepareError with the stage ``layout``)."""
     base, source = _source(tree, name)
-    tests = _tests(tree, source)
+    tests = _tests(tree, base, source)
     if not source:
         raise PrepareError(
             "layout",
@@ -74,11 +74,12 @@ def _plain(item: str) -> str:
     return item.removesuffix(".py").lower()
 
 
-def _tests(tree: Path, source: tuple[str, ...]) -> tuple[str, ...]:
+def _tests(tree: Path, base: str, source: tuple[str, ...]) -> tuple[str, ...]:
     places = [tree / folder for folder in _TEST_FOLDERS]
     places += [tree / path / folder for path in source for folder in _TEST_FOLDERS]
     folders = [place for place in places if place.is_dir() and any(place.rglob("*test*.py"))]
     if folders:
         return tuple(place.relative_to(tree).as_posix() for place in folders)
-    files = [*tree.glob("test_*.py"), *tree.glob("*_test.py")]
-    return tuple(sorted(place.name for place in files))
+    files = {place for top in (tree, tree / base) for place in top.glob("*.py")}
+    found = (place for place in files if re.match(r"test_|.*_test\.py", place.name))
+    return tuple(sorted(place.relative_to(tree).as_posix() for place in found))

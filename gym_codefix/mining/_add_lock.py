@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,8 @@ resolve = functools.partial(
 )
 
 
-def lock_requirements(tree: Path, runner: Path, store: Store) -> str:
-    """Hash-locked text of what the project in ``tree`` and its test extras need.
+def lock_requirements(tree: Path, runner: Path, store: Store, also: Sequence[str] = ()) -> str:
+    """Hash-locked text of what the project in ``tree``, its test extras and ``also`` need.
 
     What the runner's lock has is left out, and pins of the two agree. Raises PrepareError with the
     stage ``lock``.
@@ -42,7 +43,7 @@ def lock_requirements(tree: Path, runner: Path, store: Store) -> str:
         arguments += ["--extra", extra]
     for group in _test_groups(tree):
         arguments += ["--group", f"{tree / 'pyproject.toml'}:{group}"]
-    pinned = resolve([*arguments, str(project)], store, stage="lock")
+    pinned = resolve([*arguments, str(project), "-"], store, stage="lock", stdin="\n".join(also))
     ours = {normal_name(name) for name in _PIN.findall(runner.read_text())}
     kept = [entry for entry in _entries(pinned) if _name_of(entry) not in ours]
     return "".join(kept)

@@ -19,11 +19,10 @@ from gym_codefix.runtime import (
     Store,
     normal_name,
     prepare,
-    release_tree,
 )
 
-from ._add_layout import FoundLayout, find_layout
-from ._add_lock import lock_requirements, resolve
+from ._add_lock import lock_requirements
+from ._add_releases import add_releases, layout_facts, pin_release, unpacked
 
 _PINNED = re.compile(r"([A-Za-z0-9][\w.-]*)==(\S+)")
 _LICENSES = (
@@ -52,6 +51,8 @@ def add_repository(
     out: Path | None = None,
     python: Path | None = None,
     split: str = "train",
+    releases: Sequence[str] = (),
+    also: Sequence[str] = (),
     level: str = "auto",
     progress: Callable[[str], None] = lambda _: None,
 ) -> AddedRepository:
@@ -60,7 +61,8 @@ def add_repository(
     ``source``: the path of a checkout, or ``name==version`` of a release. ``python``: an
     interpreter that has the dependencies already, used instead of a lock. ``out``: the
     catalogue's folder (the default is the one in use). Tests that fail at baseline are recorded
-    and excluded.
+    and excluded. ``releases``: further releases to pin, for `mine_release`. ``also``: what the
+    tests need and the project does not declare.
 
     Raises PrepareError with the stage (``find``, ``layout``, ``lock``, ``environment``,
     ``baseline``, …), the last lines of the log and what to try; nothing is written then.
@@ -74,10 +76,12 @@ def add_repository(
             "find", f"{place} is there already", advice="remove that manifest to add it again"
         )
     progress(f"{name}: layout")
-    tree = Path(document["path"]) if "path" in document else _unpacked(document, where, store)
-    found = find_layout(tree, name)
-    document |= _layout_facts(found) | {"split": split, "license": _license(tree)}
-    written = _lock(document, name, tree, out, python, store, progress)
+    tree = Path(document["path"]) if "path" in document else unpacked(document, store)
+    document |= {"python": ">=3.11", "pytest_args": [], **layout_facts(tree, name)}
+    document |= {"split": split, "license": _license(tree)}
+    if releases:
+        add_releases(document, releases, store, progress)
+    written = _lock(document, tree, out, python, also, store, progress)
     try:
         progress(f"{name}: environment and baseline")
         manifest = parse_manifest(document, where, out)
@@ -107,7 +111,9 @@ def _find(source: str, store: Store) -> dict[str, Any]:
     """Name, release and where the tree comes from."""
     pinned = _PINNED.fullmatch(source)
     if pinned:
-        return _pinned_release(pinned[1], pinned[2], store)
+        release = pin_release(pinned[1], pinned[2], store)
+        name = normal_name(pinned[1])
+        return {"name": name, "release": release["version"], "releases": [release]}
     root = Path(source).expanduser().absolute()
     if not root.is_dir():
         raise PrepareError(
@@ -126,46 +132,12 @@ def _find(source: str, store: Store) -> dict[str, Any]:
     return {"name": name, "release": str(project.get("version", "0")), "path": str(root)}
 
 
-def _pinned_release(name: str, version: str, store: Store) -> dict[str, Any]:
-    arguments = ["pip", "compile", "--no-deps", "--format", "pylock.toml", "--no-header", "-"]
-    answer = resolve(arguments, store, stage="find", stdin=f"{name}=={version}\n")
-    for package in tomllib.loads(answer)["packages"]:
-        sdist = package.get("sdist", {})
-        if sdist:
-            release = {
-                "version": package["version"],
-                "date": str(sdist.get("upload-time", ""))[:10],
-                "filename": sdist.get("name") or sdist["url"].rpartition("/")[2],
-                "sha256": sdist["hashes"]["sha256"],
-            }
-            return {"name": normal_name(name), "release": package["version"], "releases": [release]}
-    raise PrepareError(
-        "find", f"{name} {version} has no sdist", advice="clone it and give the path instead"
-    )
-
-
-def _unpacked(document: Mapping[str, Any], where: str, store: Store) -> Path:
-    draft = {**document, "license": "", "python": ">=3.11", "split": "train"}
-    return release_tree(parse_manifest(draft, where), document["release"], store)
-
-
-def _layout_facts(found: FoundLayout) -> dict[str, Any]:
-    return {
-        "python": ">=3.11",
-        "source": list(found.source),
-        "tests": list(found.tests),
-        "import_paths": list(found.import_paths),
-        "pytest_args": [],
-        "subset": [],
-    }
-
-
 def _lock(
     document: dict[str, Any],
-    name: str,
     tree: Path,
     out: Path,
     python: Path | None,
+    also: Sequence[str],
     store: Store,
     progress: Callable[[str], None],
 ) -> list[Path]:
@@ -175,13 +147,14 @@ def _lock(
             raise PrepareError("python", f"{python} is not a file")
         document["interpreter"] = str(python.absolute())
         return []
+    name = document["name"]
     progress(f"{name}: lock")
     runner, lock = out / RUNNER_LOCK, out / "locks" / f"{name}.txt"
     lock.parent.mkdir(parents=True, exist_ok=True)
     written = [lock]
     if not runner.exists():
         shutil.copy(repos_root() / RUNNER_LOCK, runner)
-    lock.write_text(lock_requirements(tree, runner, store), encoding="utf-8")
+    lock.write_text(lock_requirements(tree, runner, store, also), encoding="utf-8")
     document |= {"requirements": f"locks/{name}.txt", "runner": RUNNER_LOCK}
     return written
 

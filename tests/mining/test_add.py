@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import tomllib
@@ -12,7 +13,7 @@ import pytest
 from gym_codefix.catalog import read_manifest, repos_root
 from gym_codefix.mining._add_layout import find_layout
 from gym_codefix.mining.add import add_repository, to_toml
-from gym_codefix.runtime import PrepareError, Runtime, Store
+from gym_codefix.runtime import PrepareError, Runtime, Store, release_tree
 
 
 def _tree(root: Path, *paths: str) -> Path:
@@ -28,6 +29,7 @@ def _tree(root: Path, *paths: str) -> Path:
         (["src/my_pkg/__init__.py", "tests/test_a.py"], ["src/my_pkg"], ["tests"], ["src", "."]),
         (["my_pkg/__init__.py", "docs/__init__.py", "test/test_a.py"], ["my_pkg"], ["test"], ["."]),
         (["my_pkg.py", "setup.py", "test_my_pkg.py"], ["my_pkg.py"], ["test_my_pkg.py"], ["."]),
+        (["src/my_pkg.py", "src/test_a.py"], ["src/my_pkg.py"], ["src/test_a.py"], ["src", "."]),
         (["my_pkg/__init__.py", "my_pkg/tests/test_a.py"], ["my_pkg"], ["my_pkg/tests"], ["."]),
         (
             ["one/__init__.py", "two/__init__.py", "testing/test_a.py"],
@@ -92,15 +94,38 @@ def test_a_checkout_with_a_lock_in_a_catalogue_of_its_own(runtime: Runtime, tmp_
     _tree(checkout, "pkg/__init__.py", "tests/test_a.py")
     project = '[project]\nname = "Own_Pkg"\nversion = "3"\ndependencies = ["iniconfig>=2"]\n'
     project += '[project.optional-dependencies]\ntest = ["mistune==3.1.3"]\n'
+    needed = "import iniconfig, markupsafe, mistune"
     (checkout / "pyproject.toml").write_text(project)
-    (checkout / "tests" / "test_a.py").write_text("def test_it():\n    import iniconfig, mistune\n")
+    (checkout / "tests" / "test_a.py").write_text(f"def test_it():\n    {needed}\n")
     out.mkdir()
-    added = add_repository(str(checkout), store=runtime.store, out=out, split="train")
+    added = add_repository(str(checkout), store=runtime.store, out=out, also=["markupsafe==3.0.2"])
     assert added.snapshot.baseline.passing == ("tests/test_a.py::test_it",)
     manifest = read_manifest(out / "own-pkg.toml")
     assert manifest == added.manifest and manifest.home == out
     lock = manifest.place(manifest.requirements).read_text()
-    assert lock.startswith("mistune==3.1.3 \\\n    --hash=sha256:"), "the runner has iniconfig"
+    assert re.findall(r"^\w+==", lock, re.M) == ["markupsafe==", "mistune=="], "the runner has more"
+    assert lock.startswith("markupsafe==3.0.2 \\\n    --hash=sha256:")
+
+
+@pytest.mark.slow
+def test_releases_are_pinned_in_their_order(runtime: Runtime, tmp_path: Path) -> None:
+    added = add_repository(
+        "pastel==0.2.0", store=runtime.store, out=tmp_path, releases=["0.2.1", "0.1.1", "0.2.0"]
+    )
+    versions = [release.version for release in read_manifest(added.path).releases]
+    assert versions == ["0.1.1", "0.2.0", "0.2.1"]
+    assert added.manifest.release == "0.2.0" and added.snapshot.baseline.passing
+    for release in added.manifest.releases:
+        assert len(release.date) == 10 and len(release.sha256) == 64
+        tree = release_tree(added.manifest, release.version, runtime.store)
+        assert all((tree / path).exists() for path in release.layout.source + release.layout.tests)
+
+
+def test_a_checkout_has_no_releases(runtime: Runtime, tmp_path: Path) -> None:
+    checkout = repos_root() / "embedded" / "taskgraph"
+    with pytest.raises(PrepareError, match="a checkout has no releases to pin"):
+        add_repository(str(checkout), store=runtime.store, out=tmp_path, releases=["1"])
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,27 @@ def test_outcomes(server: Server) -> None:
     assert verdict.collected == tuple(verdict.outcomes) == server.template_ids()
 
 
+@pytest.mark.parametrize("start", [Start.BASE, Start.TEMPLATE])
+def test_a_module_that_cannot_be_imported_loses_its_own_tests_only(
+    level: str, tmp_path: Path, start: Start
+) -> None:
+    broken = spec(tmp_path)
+    (broken.tree / "tests" / "test_bad.py").write_text("import nothing\ndef test_lost(): pass\n")
+    good, lost = "tests/test_pk.py::test_add", "tests/test_bad.py::test_lost"
+    one = Server(broken, level=level, hash_seed=0, preload=True)
+    try:
+        fine = one.run(Job(start=start, tests=(good,)))
+        both = one.run(Job(start=start, tests=(good, lost)))
+    finally:
+        one.close()
+    assert fine.outcomes == {good: "passed"} and fine.ended
+    if start is Start.TEMPLATE:
+        assert both.refused == f"{lost} was not collected" and not both.outcomes
+    else:
+        assert both.outcomes == {good: "passed"}
+        assert "No module named 'nothing'" in both.collect_errors["tests/test_bad.py"]
+
+
 def without_addresses(verdict: Verdict) -> dict[str, str]:
     return {test: re.sub("0x[0-9a-f]+", "0x", text) for test, text in verdict.texts.items()}
 

@@ -16,7 +16,11 @@ import pytest
 
 Report = Callable[[dict[str, Any]], None]
 Finish = Callable[[], None]
-_ARGUMENTS = ("-p", "no:cacheprovider", "-p", "no:faulthandler", "--capture=sys", "-q")
+_ARGUMENTS = (
+    *("-p", "no:cacheprovider", "-p", "no:faulthandler", "--capture=sys", "-q"),
+    # A module that cannot be imported loses its own tests, not those of all the others.
+    "--continue-on-collection-errors",
+)
 
 
 def leave() -> None:

@@ -37,7 +37,7 @@ class TemplatePlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        if self._errors:
+        if self._errors and not session.items:
             self.failure = "collection failed: " + self._errors[0][-2000:]
             return True
         if threading.active_count() > 1:
@@ -74,6 +74,10 @@ class TemplatePlugin:
         report = suite.reporter(result_fd)
         os.chdir(self._spec["repo"])
         importlib.invalidate_caches()
+        lost = set(job["tests"] or ()) - {item.nodeid for item in session.items}
+        if lost:  # their module cannot be imported: from base the job says why
+            report({"kind": "swap-refused", "why": f"{min(lost)} was not collected"})
+            os._exit(0)
         try:
             for path, changed in job["swap"].items():
                 place = os.path.join(self._spec["repo"], path)
