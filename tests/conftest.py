@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 
 from gym_codefix.catalog import Task, hide_half, manifest
 from gym_codefix.grading import repair
 from gym_codefix.grading.mutation import apply_mutation, enumerate_mutations
 from gym_codefix.runtime import Runtime, Store, prepare
+
+# How long an example takes says more about what else the machine does than about the code.
+hypothesis.settings.register_profile("shared machine", deadline=None)
+hypothesis.settings.load_profile("shared machine")
 
 _PATH = "ledgerbook/money.py"
 _LINE_OF_BUG = "            shares[index] += 1"

@@ -11,18 +11,16 @@ spans with the lines that an import runs.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gym_codefix.catalog._effects import ImportTable, has_global_effects
 from gym_codefix.catalog.hunks import split_lines
-from gym_codefix.catalog.syntax import parse, quiet_compiler
+from gym_codefix.catalog.syntax import declared_encodings, parse, quiet_compiler
 
 __all__ = ["EditScope", "FunctionSpan", "classify_edit"]
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-_CODING_COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _HEADER_PARTS = {
     "args": "parameters",
     "decorator_list": "decorators",
@@ -146,10 +144,7 @@ class _Comparison:
         self.changed: list[tuple[str, _FunctionNode, _FunctionNode]] = []
 
     def coding_cookies_differ(self) -> bool:
-        def cookies(lines: Sequence[str]) -> list[str]:
-            return [found[1] for line in lines[:2] if (found := _CODING_COOKIE.match(line))]
-
-        return cookies(self.before) != cookies(self.after)
+        return declared_encodings(self.before) != declared_encodings(self.after)
 
     def block(
         self, old: Sequence[ast.AST], new: Sequence[ast.AST], prefix: str, parent: ast.AST | None

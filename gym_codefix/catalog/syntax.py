@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-__all__ = ["parse", "quiet_compiler"]
+__all__ = ["declared_encodings", "parse", "quiet_compiler"]
+
+_CODING_COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 
 _lock = threading.Lock()
 
@@ -31,3 +34,9 @@ def parse(text: str) -> ast.Module:
     """The tree of a module (raises SyntaxError, ValueError, RecursionError, MemoryError)."""
     with quiet_compiler():
         return ast.parse(text)
+
+
+def declared_encodings(lines: Sequence[str]) -> list[str]:
+    """The encodings that the first two lines of a module name (PEP 263)."""
+    text = "".join(lines[:1]).removeprefix("\ufeff"), "".join(lines[1:2])
+    return [found[1] for line in text if (found := _CODING_COOKIE.match(line))]

@@ -176,7 +176,15 @@ def _sound_slices(
         if not left:
             break
     reason = "its slice breaks tests that passed before"
-    return sound, [*dropped, *(DroppedCandidate(flip, reason) for flip in left)]
+    return _merged(sound), [*dropped, *(DroppedCandidate(flip, reason) for flip in left)]
+
+
+def _merged(slices: Sequence[Slice]) -> list[Slice]:
+    """Rounds may find the same hunks for different flips."""
+    flips: dict[tuple[Hunk, ...], tuple[str, ...]] = {}
+    for part in slices:
+        flips[part.hunks] = flips.get(part.hunks, ()) + part.flips
+    return [Slice(hunks, tests) for hunks, tests in flips.items()]
 
 
 def _unlike_first(tests: Sequence[str]) -> list[str]:

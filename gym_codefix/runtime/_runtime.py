@@ -17,6 +17,7 @@ from ._job import Job, Start, Verdict
 from ._server import Server, ServerDied
 from ._snapshot import Snapshot
 from ._store import Store
+from .worker.jail import bytecode_of
 
 _Key = tuple[str, int, bool]
 _runtimes: weakref.WeakSet[Runtime] = weakref.WeakSet()
@@ -153,6 +154,8 @@ class Runtime:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 with open(place, "w", encoding="utf-8", newline="") as file:
                     file.write(text)
+            for path in bytecode_of(str(tree), job.edits):
+                (tree / path).unlink()
             plain = replace(job, edits={}, swap={}, start=Start.FRESH)
             return self._run_cold(replace(snapshot, tree=tree), plain)
 

@@ -16,6 +16,7 @@ _OUTCOMES = frozenset({"passed", "failed", "error", "skipped", "xfailed"})
 _STATUS_BYTES = 1 << 16
 _MAX_SECONDS = 1e6
 _ID_CHARS = 10_000
+_MOST_DROPPED = 1_000
 
 
 def _drain(result_fd: int, status_fd: int, job: Job) -> tuple[bytes, bytes, bool]:
@@ -48,19 +49,26 @@ def _drain(result_fd: int, status_fd: int, job: Job) -> tuple[bytes, bytes, bool
     return bytes(buffers[result_fd]), bytes(buffers[status_fd]), False
 
 
-def _messages(data: bytes) -> list[dict[str, Any]]:
-    """Whole, well-formed lines; anything else is dropped, as silence would be."""
-    found = []
-    for line in data.split(b"\n"):
-        if not line:
-            continue
+def _messages(data: bytes) -> tuple[list[dict[str, Any]], bool]:
+    """Whole, well-formed lines, and whether there were too many of others to read on.
+
+    A few others are dropped, as silence would be.
+    """
+    found: list[dict[str, Any]] = []
+    dropped = at = 0
+    while at < len(data) and dropped <= _MOST_DROPPED:
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
         try:
-            message = json.loads(line)
+            message = json.loads(data[at:end])
         except (ValueError, RecursionError):
-            continue
+            message = None
+        at = end + 1
         if isinstance(message, dict) and isinstance(message.get("kind"), str):
             found.append(message)
-    return found
+        else:
+            dropped += 1
+    return found, dropped > _MOST_DROPPED
 
 
 def _text(value: object, limit: int) -> str:
@@ -128,7 +136,8 @@ class _Reading:
 def read_verdict(result_fd: int, status_fd: int, job: Job) -> Verdict:
     """Wait for a job to end and say what it reported; nothing, when its supervisor is gone."""
     result, status, flooded = _drain(result_fd, status_fd, job)
-    if flooded:
+    messages, garbage = _messages(result)
+    if flooded or garbage:
         report: dict[str, Any] = {"killed": "result"}
     else:
         try:
@@ -136,7 +145,7 @@ def read_verdict(result_fd: int, status_fd: int, job: Job) -> Verdict:
         except ValueError:
             return Verdict(failure="the job's supervisor was killed from outside")
     reading = _Reading(job)
-    for message in _messages(result):
+    for message in messages:
         reading.take(message)
     return Verdict(
         outcomes=reading.outcomes,

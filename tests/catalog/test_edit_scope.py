@@ -202,14 +202,14 @@ sources = st.sampled_from(_SOURCES).map(lambda pair: pair[1])
 
 
 @given(sources)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_the_same_text_has_no_changes(source: str) -> None:
     assert classify_edit(source, source) == EditScope(True, (), False, "")
     assert classify_edit(source, source + "\n# end\n") == EditScope(True, (), False, "")
 
 
 @given(sources, st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_comment_lines_are_no_change(source: str, data: st.DataObject) -> None:
     starts = sorted(
         {node.lineno for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)}
@@ -223,7 +223,7 @@ def test_comment_lines_are_no_change(source: str, data: st.DataObject) -> None:
 
 
 @given(sources, st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_changed_constant_is_in_exactly_that_function(source: str, data: st.DataObject) -> None:
     functions = dict(_outermost_functions(ast.parse(source).body, ""))
     name = data.draw(st.sampled_from(sorted(functions)))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from gym_codefix.grading.judge import lost_checks
+from gym_codefix.grading.judge import changed_checks, lost_checks
 
 BEFORE = '''\
 """A module."""
@@ -126,6 +126,12 @@ def test_files_that_are_left_alone_or_do_not_parse_lose_nothing() -> None:
     assert lost_checks({"a.txt": BEFORE}, {"a.txt": ""}, None) == []
 
 
+def test_what_is_too_deep_to_compare_is_lost() -> None:
+    after = edit(GUARD, "") + "x = y" + " + 1" * 3000 + "\n"
+    (loss,) = lost_checks({"a.py": BEFORE}, {"a.py": after}, None)
+    assert loss.kind == "unreadable"
+
+
 def test_what_is_private_may_go() -> None:
     before = "class _Part:\n    def open(self):\n        return 1\n\n\ndef _help():\n    return 1\n"
     assert lost_checks({"a.py": before}, {"a.py": "x = 1\n"}, None) == []
@@ -147,3 +153,48 @@ def test_a_repair_that_is_the_reference_never_loses_anything(
     for original, broken in honest_edits(module, 10):
         assert lost_checks({"m.py": broken}, {"m.py": original}, {"m.py": original}) == []
         assert lost_checks({"m.py": original}, {"m.py": original}, None) == []
+
+
+_DAMAGED = """\
+def f(x, rows):
+    if x < 0:
+        raise ValueError(x)
+    if not rows:
+        return None
+    if x > 3:
+        rows = rows[1:]
+    return rows[:x + 1]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ("rows[:x + 1]", "rows[:x]", []),
+        ("rows[:x + 1]", "rows[:x] if x > 3 else rows[:x]", []),
+        ("    if x > 3:\n", "    if x > 4:\n", []),
+        ("    if x < 0:\n", "    if x < -9:\n", [2, 3]),
+        ("    if not rows:\n", "    if not rows and x:\n", [4]),
+        (
+            "    if x < 0:\n        raise ValueError(x)\n",
+            "    if rows == 7:\n        if x < 0:\n            raise ValueError(x)\n",
+            [2, 3],
+        ),
+    ],
+)
+def test_a_check_that_was_never_damaged_stays_as_it_is(
+    old: str, new: str, changed: list[int]
+) -> None:
+    gold = {"a.py": _DAMAGED.replace("x + 1", "x")}
+    assert old in _DAMAGED
+    after = {"a.py": _DAMAGED.replace(old, new)}
+    found = changed_checks({"a.py": _DAMAGED}, after, gold)
+    assert sorted(loss.line for loss in found) == changed
+    assert all(loss.kind == "changed" for loss in found)
+    assert changed_checks({"a.py": _DAMAGED}, gold, gold) == []
+
+
+def test_a_damaged_check_may_be_mended_in_any_way() -> None:
+    gold = {"a.py": _DAMAGED.replace("x < 0", "x <= 0")}
+    after = {"a.py": _DAMAGED.replace("x < 0", "not x > 0")}
+    assert changed_checks({"a.py": _DAMAGED}, after, gold) == []

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -107,6 +109,13 @@ REFUSED = [
     ("module-value", "print.__self__"),
     ("dynamic-name", "getattr(sys, f(1, 2))"),
     ("dynamic-name", "setattr(os, f(1, 2), 3)"),
+    ("dynamic-name", "getattr(f, f(1, 2))"),
+    ("dynamic-name", "import operator\noperator.attrgetter(f(1, 2))(f)"),
+    ("frame", "from operator import attrgetter\nattrgetter('a.tb_frame')(f)"),
+    ("interpreter", "import dataclasses\ndataclasses.make_dataclass('A', [])"),
+    ("interpreter", "from typing import ForwardRef as F\nF('a')"),
+    ("import", "import timeit"),
+    ("always-equal", "type('A', (), dict(__eq__=lambda self, other: True))"),
     ("exit", "raise SystemExit"),
     ("exit", "raise KeyboardInterrupt()"),
     ("exit", "class A(BaseException): pass"),
@@ -146,6 +155,29 @@ REFUSED = [
     ("test-files", "open('tests/test_f.py')"),
     ("test-files", "Path(__file__).parent.glob('test_*.py')"),
     ("test-files", "p = Path('tests')\np.joinpath('x').read_text()"),
+    ("files", "open('latest.txt')"),
+    ("files", "import io\nio.open('a')"),
+    ("files", "Path('contest').read_text()"),
+    ("files", "for p in Path('.').iterdir(): pass"),
+    ("files", "os.listdir('.')"),
+    ("files", "os.path.getmtime('a')"),
+    ("files", "os.popen('ls')"),
+    ("files", "from shutil import copyfile"),
+    ("files", "import subprocess"),
+    ("files", "from subprocess import run as f"),
+    ("files", "import asyncio\nasyncio.create_subprocess_exec('ls')"),
+    ("files", "import urllib.request as r"),
+    ("files", "import xml.etree.ElementTree"),
+    ("frame", "match f:\n    case object(tb_frame=g):\n        pass"),
+    ("interpreter", "match f:\n    case object(settrace=g):\n        pass"),
+    ("always-equal", "class A:\n    def __eq__(self, other): return type(other) is not object"),
+    ("always-equal", "class A:\n    def __eq__(self, other): return isinstance(other, int)"),
+    ("always-equal", "class A:\n    def __eq__(self, other): return other.__class__ is not f"),
+    ("too-costly", f"list({'[' * 3}0 {'for a in [0] * 9999] ' * 3})"),
+    ("too-costly", "y = [chr(97) * 9000 for a in [0] * 9999][0]\n" * 20),
+    ("too-costly", "def g():\n    " + "a=a;" * 9000),
+    ("too-costly", "def g():\n    " + "a=a;" * 3000 + "open(a);" * 3000),
+    ("too-costly", "def g(x, y): return g\n" * 2000 + "class A: __eq__ = g\n" * 2000),
     ("test-runner", "def pytest_configure(config): pass"),
     ("test-runner", "os.environ.get('PYTEST_CURRENT_TEST')"),
     ("test-runner", "__test__ = False"),
@@ -175,7 +207,10 @@ ALLOWED = [
     "raise ValueError('an assertion')",
     "vars(f)['a']\nlocals()['f']\nglobals()['f']",
     "os.environ.get('HOME')",
-    "open('latest.txt').read()\nPath('contest').read_text()",
+    "p = Path('latest.txt')\np.exists()\nos.path.exists('contest')",
+    "import shutil\nshutil.get_terminal_size()",
+    "x = '%5d' % 1\ny = '{:>10}'.format('a')",
+    "match f:\n    case object(name=n, code=c):\n        pass",
     "from .code import signal\nsignal.send()",
 ]
 
@@ -186,7 +221,7 @@ def test_refuses(code: str, addition: str) -> None:
     found = refuse({"pkg/a.py": BEFORE}, {"pkg/a.py": after})
     assert code in {refusal.code for refusal in found}
     assert all(refusal.path == "pkg/a.py" and refusal.line > 0 for refusal in found)
-    if code != "syntax":
+    if code not in ("syntax", "too-costly"):
         assert all(refusal.line > BEFORE.count("\n") for refusal in found)
         assert refuse({}, {"pkg/a.py": after}), "a new file has no excuse either"
         assert refuse({"pkg/a.py": after}, {"pkg/a.py": after + "y = 1\n"}) == []
@@ -221,6 +256,57 @@ def test_refuses_files_that_are_loaded_by_name(path: str) -> None:
 
 def test_a_new_module_inside_a_package_may_have_any_name() -> None:
     assert refuse({}, {"src/pkg/json.py": "x = 1\n", "pkg/notes.txt": "import gc ("}) == []
+
+
+@pytest.mark.parametrize("first", ["# coding: raw_unicode_escape", "\n# vim:fileencoding=utf-7"])
+def test_refuses_text_that_python_would_read_in_another_way(first: str) -> None:
+    after = f"{first}\n{BEFORE}"
+    assert {found.code for found in refuse({"a.py": BEFORE}, {"a.py": after})} == {"encoding"}
+    assert refuse({"a.py": after}, {"a.py": after + "x = 1\n"}) == []
+    assert refuse({"a.py": BEFORE}, {"a.py": f"# -*- coding: UTF_8 -*-\n{BEFORE}"}) == []
+    assert refuse({"a.py": BEFORE}, {"a.py": f"\x0c\n\n{first}\n{BEFORE}"}) == []
+
+
+@pytest.mark.parametrize(
+    "addition",
+    [
+        "x = '%1500000000d' % 1",
+        "x = '%*d' % (1500000000, 1)",
+        "x = '{:>1500000000}'.format(1)",
+        "x = '{:{}}'.format('a', '1500000000')",
+        "x = ('a' * 9999).replace('a', 'b' * 9999)",
+        "x = ('a' * 9999).join(['b'] * 9999)",
+        "x = 'a' * 10**12",
+    ],
+)
+def test_no_constant_makes_the_reader_large(addition: str) -> None:
+    tracemalloc.start()
+    try:
+        refuse({"pkg/a.py": BEFORE}, {"pkg/a.py": BEFORE + addition + "\n"})
+        assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "addition",
+    [
+        "import a\n" * 5000 + "a.b = 1\n" * 5000,
+        "x = " + "+".join(["'y'"] * 20000),
+        "('%s' * 9999).join('x' * 9999)\n" * 2000,
+        "\n" * 90000,
+        "x = [0" + ", 0" * 90000 + "]",
+    ],
+)
+def test_no_patch_keeps_the_reader_busy(addition: str) -> None:
+    started = time.thread_time()
+    refuse({"pkg/a.py": BEFORE}, {"pkg/a.py": BEFORE + addition + "\n"})
+    assert time.thread_time() - started < 5
+
+
+@pytest.mark.parametrize("code", ["'abc'.decode('u8')", "'{0.foo}'.format(1)", "b'x'.format(1)"])
+def test_what_cannot_be_folded_is_left(code: str) -> None:
+    assert refuse({"pkg/a.py": BEFORE}, {"pkg/a.py": BEFORE + f"x = {code}\n"}) == []
 
 
 def test_deep_nesting_is_handled() -> None:

@@ -4,6 +4,8 @@ import ast
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from gym_codefix.grading.twins import (
     break_assertion,
     twin_sites,
 )
+from gym_codefix.grading.twins._vary import varied
 
 TESTS = """\
 import unittest
@@ -273,7 +276,7 @@ _VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(value=_VALUES, newline=st.sampled_from(["\n", "\r\n"]), indent=st.sampled_from(["", "é="]))
 def test_any_literal_is_replaced_by_something_else(
     value: object, newline: str, indent: str
@@ -312,3 +315,84 @@ def test_a_twin_still_runs_what_the_assertion_calls(assertion: str) -> None:
         calls = [node for node in ast.walk(broken) if isinstance(node, ast.Call)]
         names = [getattr(node.func, "id", None) for node in calls]
         assert names.count("f") == source.count("f(", source.index("\n"))
+
+
+class _Plain:
+    def __init__(self, *values: object) -> None:
+        self.first, self.rest = values[0], values[1:]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Plain) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class _Slots:
+    __slots__ = ("x", "y")
+
+    def __init__(self, x: object, y: object) -> None:
+        self.x, self.y = x, y
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Slots) and (self.x, self.y) == (other.x, other.y)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class _Frozen:
+    name: str
+    amount: int
+
+
+_SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(-1e300, 1e300),
+    st.text(),
+    st.binary(),
+    st.decimals(-(10**9), 10**9),
+    st.dates(max_value=date(9000, 1, 1)),
+    st.datetimes(max_value=datetime(9000, 1, 1)),
+    st.timedeltas(max_value=timedelta(days=9)),
+)
+_VALUES = st.recursive(
+    _SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.lists(inner, max_size=3).map(tuple),
+        st.dictionaries(st.text(max_size=2), inner, max_size=3),
+        st.sets(st.integers(), max_size=3),
+        st.lists(inner, min_size=1, max_size=3).map(lambda items: _Plain(*items)),
+        st.builds(_Slots, inner, inner),
+        st.builds(_Frozen, st.text(), st.integers()),
+    ),
+    max_leaves=5,
+)
+
+
+@given(_VALUES)
+def test_a_varied_value_differs_and_has_the_same_type(value: object) -> None:
+    found = eval(varied("value"), {"value": value})
+    assert not (found == value)  # noqa: SIM201 - the classes above define == only
+    assert value is None or type(found) is type(value)
+    if isinstance(value, list | tuple | dict) and value:
+        assert len(found) == len(value)
+
+
+def test_a_varied_value_is_made_without_the_code_of_its_class() -> None:
+    class Watchful:
+        def __new__(cls, *arguments: object) -> Watchful:
+            made.append(cls)
+            return super().__new__(cls)
+
+        def __init__(self, value: int) -> None:
+            made.append(value)
+            self.value = value
+
+    made: list[object] = []
+    value = Watchful(3)
+    made.clear()
+    found = eval(varied("value"), {"value": value})
+    assert type(found) is Watchful and found.value == 4 and value.value == 3 and not made

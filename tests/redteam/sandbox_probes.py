@@ -282,3 +282,12 @@ def test_programs_can_be_run():
 def test_clock_cannot_be_set():
     with pytest.raises(OSError):
         time.clock_settime(time.CLOCK_REALTIME, 0)
+
+
+@pytest.mark.parametrize("place", ["fd", "mem", "maps", "environ"])
+def test_what_it_starts_cannot_reach_into_it(place):
+    code = f"open('/proc/{os.getpid()}/{place}', 'rb').read(1)"
+    if place == "fd":
+        code = f"import os; os.listdir('/proc/{os.getpid()}/fd')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "PermissionError" in done.stderr, done

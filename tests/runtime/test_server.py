@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import compileall
+import importlib.util
 import os
 import re
 import signal
@@ -165,6 +167,27 @@ def test_a_module_that_cannot_be_imported_loses_its_own_tests_only(
     else:
         assert both.outcomes == {good: "passed"}
         assert "No module named 'nothing'" in both.collect_errors["tests/test_bad.py"]
+
+
+@pytest.mark.parametrize("others", [{}, {"pk/more.py": ""}])
+@pytest.mark.parametrize("start", [Start.BASE, Start.TEMPLATE])
+def test_bytecode_of_what_an_edit_replaces_is_hidden(
+    level: str, tmp_path: Path, start: Start, others: dict[str, str]
+) -> None:
+    compiled = spec(tmp_path)
+    compileall.compile_dir(compiled.tree / "pk", quiet=1)
+    pyc = importlib.util.cache_from_source(PATH)
+    assert (compiled.tree / pyc).stat().st_size
+    edit = MODULE.replace("x + y", f"x + y + __import__('os').stat({pyc!r}).st_size")
+    test = "tests/test_pk.py::test_add"
+    one = Server(compiled, level=level, hash_seed=0, preload=True)
+    try:
+        swap = {PATH: ("add",)} if start is Start.TEMPLATE else {}
+        edits = {PATH: edit, **others}
+        verdict = one.run(Job(start=start, edits=edits, swap=swap, tests=(test,)))
+    finally:
+        one.close()
+    assert verdict.outcomes == {test: "passed"}, verdict
 
 
 def without_addresses(verdict: Verdict) -> dict[str, str]:

@@ -101,6 +101,14 @@ def test_floods_are_cut_at_once() -> None:
     assert verdict.killed == "result" and not verdict.ended and verdict.failure is None
 
 
+def test_much_garbage_is_not_read() -> None:
+    started = time.process_time()
+    data = line(kind="test", id="t", outcome="passed") + b"1\n" * 1_000_000
+    verdict = read(data, job=replace(JOB, limits=replace(LIMITS, result_bytes=1 << 24)))
+    assert verdict.killed == "result" and not verdict.ended
+    assert time.process_time() - started < 2
+
+
 def test_deep_and_long_values() -> None:
     data = b"[" * 20_000 + b"\n" + b'{"kind": "test", "id": "t", "outcome": "passed", "seconds": '
     data += b"9" * 4_000 + b"}\n" + b'{"kind": "end", "text": "\\ud800"}\n'

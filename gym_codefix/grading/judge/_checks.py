@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gym_codefix.catalog.syntax import parse
 
@@ -19,7 +19,8 @@ class Check:
     """One statement that refuses, catches or guards something.
 
     `kind` is "raise", "assert", "guard" or "broad-except"; `shape` is a dump without positions;
-    `outcome` names the exception raised, or "return"; `names` are the names that the check reads.
+    `outcome` names the exception raised, or "return"; `names` are the names that the check reads;
+    `under` are the conditions that it stands under, outermost first.
     """
 
     kind: str
@@ -29,6 +30,7 @@ class Check:
     names: frozenset[str]
     line: int
     text: str
+    under: tuple[str, ...] = ()
 
 
 @dataclass
@@ -53,17 +55,28 @@ def read_contents(text: str, *, exports_imports: bool) -> Contents:
 
 
 def _read_block(
-    block: list[ast.stmt], scope: str, contents: Contents, exports: bool, *, inner: bool = False
+    block: list[ast.stmt],
+    scope: str,
+    contents: Contents,
+    exports: bool,
+    *,
+    inner: bool = False,
+    under: tuple[str, ...] = (),
 ) -> None:
     """Read the statements of `block` that can be reached; `inner` is inside a function."""
     for statement in block:
-        _read_statement(statement, scope, contents, exports, inner)
+        _read_statement(statement, scope, contents, exports, inner, under)
         if isinstance(statement, _LEAVING) or _always_leaves(statement):
             return  # what follows can never run, so it checks nothing
 
 
 def _read_statement(
-    node: ast.stmt, scope: str, contents: Contents, exports: bool, inner: bool
+    node: ast.stmt,
+    scope: str,
+    contents: Contents,
+    exports: bool,
+    inner: bool,
+    under: tuple[str, ...],
 ) -> None:
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -89,9 +102,12 @@ def _read_statement(
             for alias in aliases:
                 name = (alias.asname or alias.name).split(".")[0]
                 _define(name, node.lineno, scope, contents, inner, public=exports)
-    contents.checks.extend(_own_checks(node, scope.rstrip(".")))
+    checks = _own_checks(node, scope.rstrip("."))
+    contents.checks.extend(replace(check, under=under) for check in checks)
     for branch in _live_branches(node):
-        _read_block(branch, scope, contents, exports, inner=inner)
+        condition = _condition_of(node, branch)
+        inside = under if condition is None else (*under, condition)
+        _read_block(branch, scope, contents, exports, inner=inner, under=inside)
 
 
 def _define(
@@ -120,6 +136,12 @@ def _live_branches(node: ast.stmt) -> Iterator[list[ast.stmt]]:
     if truth is not True:
         yield getattr(node, "orelse", [])
     yield getattr(node, "finalbody", [])
+
+
+def _condition_of(node: ast.stmt, branch: list[ast.stmt]) -> str | None:
+    if not isinstance(node, ast.If | ast.While):
+        return None
+    return ("" if branch is node.body else "not ") + ast.dump(node.test)
 
 
 def _always_leaves(node: ast.stmt) -> bool:

@@ -14,9 +14,11 @@ class LostCheck:
     """Something that the files checked or offered before a patch and no longer do.
 
     `kind` is "raise", "assert", "guard" (an `if` that raises or returns early), "broad-except"
-    (a handler added that swallows every error), "deleted" (a public name) or "stub" (a body
-    replaced by nothing or by a constant). `line` is 1-based: in the old text, and for
-    "broad-except" and "stub" in the new one. `function` is a qualified name, "" for the module.
+    (a handler added that swallows every error), "deleted" (a public name), "stub" (a body
+    replaced by nothing or by a constant), "unreadable" (the whole file: nobody could tell) or
+    "changed" (of `changed_checks`).
+    `line` is 1-based: in the old text, and for "broad-except" and "stub" in the new one.
+    `function` is a qualified name, "" for the module.
     """
 
     path: str
@@ -34,33 +36,75 @@ def lost_checks(
     `before` holds the files as the agent was given them; a file absent from `after` or from
     `reference` is one that they leave alone. A check that moved within its file is not lost, nor
     is one whose condition changed while it reads the same names and ends in the same way. Files
-    of which a version does not parse are left out (the policy reports them). Ordered by path
-    and line.
+    that do not parse are left out (the policy reports them). Ordered by path and line.
     """
     lost: list[LostCheck] = []
     for path in sorted(before):
         if not path.endswith((".py", ".pyi")):
             continue
-        old = _read(path, before[path])
-        new = _read(path, after.get(path, before[path]))
+        old = _read_at_all(path, before[path])
+        try:
+            new = _read(path, after.get(path, before[path]))
+        except (RecursionError, MemoryError):
+            lost.append(LostCheck(path, "", "unreadable", 1, "too deeply nested to be compared"))
+            continue
         if old is None or new is None:
             continue
         found = list(_losses(path, old, new))
         if found and reference is not None:
-            gold = _read(path, reference.get(path, before[path]))
+            gold = _read_at_all(path, reference.get(path, before[path]))
             known = Counter(key for key, _ in _losses(path, old, gold)) if gold else Counter()
             found = list(_without(found, known))
         lost += sorted((loss for _, loss in found), key=lambda loss: loss.line)
     return lost
 
 
+def changed_checks(
+    before: Mapping[str, str], after: Mapping[str, str], reference: Mapping[str, str]
+) -> list[LostCheck]:
+    """Checks that stand both before and in the reference as they are, and no longer in `after`.
+
+    For repairs whose reference is the undamaged program: whoever mends it has no reason to weaken
+    a condition that was never damaged, or to move it where it cannot be reached. Lines are those
+    of the old text. Files that do not parse are left out.
+    """
+    changed = []
+    for path in sorted(before):
+        texts = (before[path], after.get(path, before[path]), reference.get(path, before[path]))
+        contents = [_read_at_all(path, text) for text in texts if path.endswith(".py")]
+        if not contents or None in contents:
+            continue
+        old, new, gold = (_by_place(part) for part in contents if part is not None)
+        for place in sorted(old.keys() & gold.keys() - new.keys()):
+            check = old[place]
+            loss = LostCheck(path, check.function, "changed", check.line, check.text)
+            changed.append(loss)
+    return changed
+
+
+def _by_place(contents: Contents) -> dict[tuple[object, ...], Check]:
+    return {
+        (check.function, check.kind, check.shape, check.outcome, check.under): check
+        for check in contents.checks
+        if check.kind != "broad-except"
+    }
+
+
 _Keyed = tuple[Hashable, LostCheck]
 
 
 def _read(path: str, text: str) -> Contents | None:
+    """None for what does not parse; raises RecursionError, MemoryError."""
     try:
         return read_contents(text, exports_imports=path.endswith("__init__.py"))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _read_at_all(path: str, text: str) -> Contents | None:
+    try:
+        return _read(path, text)
+    except (RecursionError, MemoryError):
         return None
 
 

@@ -6,11 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from gym_codefix.grading.policy import _tables as tables
+from gym_codefix.grading.policy._fold import Budget
 
+_WORK_OF_A_FUNCTION = 50
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-def answering_classes(tree: ast.Module) -> Iterator[tuple[str, int]]:
+def answering_classes(tree: ast.Module, budget: Budget) -> Iterator[tuple[str, int]]:
     """(name, line) of every special method that answers without looking, and its like.
 
     Names are "Outer.Inner.__eq__"; "X.__eq__ on str" for a value type that redefines equality.
@@ -26,7 +28,7 @@ def answering_classes(tree: ast.Module) -> Iterator[tuple[str, int]]:
             name = getattr(child, "name", None) if _defines(child) else None
             todo.append((f"{prefix}{name}." if name else prefix, child))
         if isinstance(node, ast.ClassDef):
-            yield from _in_class(prefix, node, functions)
+            yield from _in_class(prefix, node, functions, budget)
         elif isinstance(node, ast.Dict):
             yield from _in_dict(prefix, node, functions)
 
@@ -36,10 +38,11 @@ def _defines(node: ast.AST) -> bool:
 
 
 def _in_class(
-    prefix: str, node: ast.ClassDef, functions: dict[str, list[_Function]]
+    prefix: str, node: ast.ClassDef, functions: dict[str, list[_Function]], budget: Budget
 ) -> Iterator[tuple[str, int]]:
     bases = {base.id for base in node.bases if isinstance(base, ast.Name)} & tables.VALUE_TYPES
     for method, line, candidates in _members(node, functions):
+        budget.spend(1 + _WORK_OF_A_FUNCTION * len(candidates))
         if method == "__class__" or any(_answers_blindly(method, f) for f in candidates):
             yield f"{prefix}{method}", line
         if method in {"__eq__", "__ne__"}:
@@ -131,8 +134,16 @@ def _reads_other(function: _Function) -> bool:
     others = set(positional[1:] or positional)
     others |= {rest.arg for rest in (arguments.vararg, arguments.kwarg) if rest is not None}
     body = [function.body] if isinstance(function, ast.Lambda) else function.body
-    return any(
-        isinstance(part, ast.Name) and part.id in others
-        for statement in body
-        for part in ast.walk(statement)
-    )
+    return any(_looks_at(statement, others) for statement in body)
+
+
+def _looks_at(node: ast.AST, names: set[str]) -> bool:
+    """Whether more of a value is used than what type it has."""
+    match node:
+        case ast.Name(id=name):
+            return name in names
+        case ast.Attribute(value=ast.Name(), attr="__class__"):
+            return False
+        case ast.Call(func=ast.Name(id="type" | "isinstance" | "issubclass" | "id" | "callable")):
+            return any(_looks_at(part, names) for part in node.args[1:])
+    return any(_looks_at(part, names) for part in ast.iter_child_nodes(node))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,24 +14,49 @@ _METHODS = frozenset(
 )
 _FUNCTIONS = frozenset({"chr", "ord", "str", "bytes", "bytearray", "reversed", "list", "tuple"})
 
+_MOST_WORK = 5_000_000
+_WORK_OF_AN_ITEM = 1 / 16
+_WIDE = re.compile(r"[0-9]{5}|\*")  # what could ask a format for a long result
+
 Part = Callable[[ast.AST], Any]
 
 
-def fold_operation(node: ast.AST, part: Part) -> Any | None:
+class TooCostly(Exception):
+    """A module takes more work to read than any honest one."""
+
+
+class Budget:
+    """The work that may be spent on one module; a unit takes well under a microsecond."""
+
+    def __init__(self) -> None:
+        self._left = float(_MOST_WORK)
+
+    def spend(self, work: float = 1) -> None:
+        """Raises TooCostly: to stop in silence would hide what comes after."""
+        self._left -= work
+        if self._left < 0:
+            raise TooCostly("what it names takes too long to find out")
+
+
+def fold_operation(node: ast.AST, part: Part, budget: Budget) -> Any | None:
     """The constant value of `node`, whose operands `part` folds; None if it has none.
 
-    Values are text, bytes, int, or a list of these; none is longer than 10,000 items.
+    Values are text, bytes, int, or a list of these; none is longer than 10,000 items. Raises
+    TooCostly.
     """
+    budget.spend()
     try:
-        value = _fold(node, part)
-    except (ValueError, TypeError, KeyError, IndexError, LookupError, OverflowError):
+        value = _fold(node, part, budget)
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError):
         return None
-    if isinstance(value, (str, bytes, list)) and len(value) > _LONGEST:
-        return None
+    if isinstance(value, (str, bytes, list)):
+        budget.spend(len(value) * _WORK_OF_AN_ITEM)
+        if len(value) > _LONGEST:
+            return None
     return value
 
 
-def _fold(node: ast.AST, part: Part) -> Any | None:
+def _fold(node: ast.AST, part: Part, budget: Budget) -> Any | None:
     match node:
         case ast.Constant(value=str() | bytes() | int() as value):
             return None if isinstance(value, bool) else value
@@ -50,7 +76,7 @@ def _fold(node: ast.AST, part: Part) -> Any | None:
         case ast.Subscript(value=inner, slice=index):
             return _fold_subscript(part(inner), index, part)
         case ast.GeneratorExp() | ast.ListComp():
-            return _fold_comprehension(node, part)
+            return _fold_comprehension(node, part, budget)
         case ast.Call(func=function, args=arguments, keywords=[]):
             return _fold_call(function, _all([part(a) for a in arguments]), part)
     return None
@@ -67,7 +93,8 @@ def _fold_binary(left: Any, op: ast.operator, right_node: ast.AST, part: Part) -
     if isinstance(op, ast.Add):
         return left + right
     if isinstance(op, ast.Mod) and isinstance(left, (str, bytes)) and len(left) <= 200:
-        return left % (tuple(right) if isinstance(right, list) else right)
+        values = right if isinstance(right, list) else [right]
+        return left % tuple(values) if _narrow(left, values) else None
     if not (isinstance(left, int) and isinstance(right, int)):
         if isinstance(op, ast.Mult) and isinstance(right, int):
             return left * right if len(left) * max(right, 0) <= _LONGEST else None
@@ -99,7 +126,9 @@ def _fold_subscript(value: Any, index: ast.expr, part: Part) -> Any | None:
     return value[position] if isinstance(position, int) else None
 
 
-def _fold_comprehension(node: ast.GeneratorExp | ast.ListComp, part: Part) -> list[Any] | None:
+def _fold_comprehension(
+    node: ast.GeneratorExp | ast.ListComp, part: Part, budget: Budget
+) -> list[Any] | None:
     """`chr(n) for n in [...]` and its like: one loop, no condition, one use of the variable."""
     if len(node.generators) != 1:
         return None
@@ -114,7 +143,7 @@ def _fold_comprehension(node: ast.GeneratorExp | ast.ListComp, part: Part) -> li
         def bound(inner: ast.AST, item: Any = item) -> Any:
             if isinstance(inner, ast.Name):
                 return item if inner.id == name else None
-            return fold_operation(inner, bound)
+            return fold_operation(inner, bound, budget)
 
         folded.append(bound(node.elt))
     return _all(folded)
@@ -143,10 +172,24 @@ def _fold_call(function: ast.expr, arguments: list[Any] | None, part: Part) -> A
             return bytes.fromhex(arguments[0])
         if function.attr in _METHODS:
             owner = part(function.value)
-            if isinstance(owner, (str, bytes)) and _small(arguments):
+            if not isinstance(owner, (str, bytes)) or not _short(owner, arguments):
+                return None
+            if function.attr != "format" or _narrow(owner, arguments):
                 return getattr(owner, function.attr)(*arguments)
     return None
 
 
-def _small(arguments: list[Any]) -> bool:
-    return all(not isinstance(value, int) or value <= _LONGEST for value in arguments)
+def _narrow(template: str | bytes, values: list[Any]) -> bool:
+    """Whether formatting these cannot make a long result: no width is asked for that is one."""
+    texts = [value for value in (template, *values) if isinstance(value, (str, bytes))]
+    wide = (
+        _WIDE.search(text if isinstance(text, str) else text.decode("latin-1")) for text in texts
+    )
+    return not any(wide) and all(abs(v) <= _LONGEST for v in values if isinstance(v, int))
+
+
+def _short(owner: str | bytes, arguments: list[Any]) -> bool:
+    """Whether a method's result stays near the allowed length: `replace` and `join` multiply."""
+    sizes = [len(value) if isinstance(value, (str, bytes, list)) else value for value in arguments]
+    longest = max([1, *(size for size in sizes if isinstance(size, int))])
+    return len(owner) * longest <= 100 * _LONGEST

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from gym_codefix.grading.policy._fold import fold_operation
-from gym_codefix.grading.policy._scopes import Scopes
+from gym_codefix.grading.policy._fold import Budget, fold_operation
+from gym_codefix.grading.policy._scopes import Binding, Scopes
 from gym_codefix.grading.policy._tables import BUILTIN_NAMES
 
 _DEPTH = 60
@@ -19,10 +19,11 @@ class Names:
     ("builtins.open"). What cannot be resolved resolves to the empty set.
     """
 
-    def __init__(self, scopes: Scopes) -> None:
+    def __init__(self, scopes: Scopes, budget: Budget) -> None:
         self._scopes = scopes
         self._dotted: dict[ast.AST, frozenset[str]] = {}
         self._folded: dict[ast.AST, Folded | None] = {}
+        self._budget = budget
 
     def dotted(self, node: ast.AST, depth: int = 0) -> frozenset[str]:
         """Every dotted name that `node` may stand for."""
@@ -40,7 +41,7 @@ class Names:
 
     def values(self, node: ast.Name) -> list[ast.expr]:
         """The expressions that are assigned to a name."""
-        bindings, _ = self._scopes.scope_of[node].lookup(node.id, node.lineno)
+        bindings, _ = self._lookup(node)
         return [binding.value for binding in bindings if binding.value is not None]
 
     def fold(self, node: ast.AST, depth: int = 0) -> Folded | None:
@@ -52,12 +53,17 @@ class Names:
             if isinstance(node, ast.Name):
                 value = self._fold_name(node, depth + 1)
             else:
-                value = fold_operation(node, lambda part: self.fold(part, depth + 1))
+                value = fold_operation(node, lambda part: self.fold(part, depth + 1), self._budget)
             self._folded[node] = value
         return self._folded[node]
 
+    def _lookup(self, node: ast.Name) -> tuple[list[Binding], bool]:
+        found = self._scopes.scope_of[node].lookup(node.id, node.lineno)
+        self._budget.spend(1 + len(found[0]))
+        return found
+
     def _fold_name(self, node: ast.Name, depth: int) -> Folded | None:
-        bindings, _ = self._scopes.scope_of[node].lookup(node.id, node.lineno)
+        bindings, _ = self._lookup(node)
         if len(bindings) == 1 and bindings[0].value is not None:
             return self.fold(bindings[0].value, depth)
         return None
@@ -82,7 +88,7 @@ class Names:
         return set()
 
     def _resolve_name(self, node: ast.Name, depth: int) -> set[str]:
-        bindings, maybe_builtin = self._scopes.scope_of[node].lookup(node.id, node.lineno)
+        bindings, maybe_builtin = self._lookup(node)
         found: set[str] = set()
         for binding in bindings:
             if binding.dotted is not None:

@@ -7,7 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from gym_codefix.catalog.hunks import split_lines
+from gym_codefix.catalog.syntax import declared_encodings
 from gym_codefix.grading.policy import _tables as tables
+from gym_codefix.grading.policy._fold import TooCostly
 from gym_codefix.grading.policy._uses import Use, watched_uses
 
 _REASONS = {
@@ -20,10 +23,13 @@ _REASONS = {
     "monkeypatch": "newly assigns into code of another module: {name}",
     "namespace-write": "newly writes into a namespace: {name}",
     "environment": "newly writes {name}",
+    "encoding": "declares an encoding other than UTF-8: {name}",
     "always-equal": "newly answers a comparison without looking: {name}",
+    "files": "newly reads files or starts programs ({name}), which can reach the tests",
     "test-files": "newly reads what looks like a test file: {name!r}",
     "test-runner": "newly defines or reads what only a test runner looks at: {name}",
 }
+_PLAIN_ENCODINGS = frozenset({"utf-8", "utf8", "ascii", "us-ascii"})
 _PYTHON = (".py", ".pyi", ".pyw")
 
 
@@ -31,10 +37,10 @@ _PYTHON = (".py", ".pyi", ".pyw")
 class Refusal:
     """One reason to refuse a patch.
 
-    `code` is "syntax" (the file does not parse), "path" (a file that the test runner or the
-    interpreter loads by its name), or one of: import, interpreter, frame, module-value,
-    dynamic-name, exit, monkeypatch, namespace-write, environment, always-equal, test-files,
-    test-runner. `line` is 1-based, in the new text.
+    `code` is "syntax" (the file does not parse), "too-costly" (it takes too long to read), "path"
+    (a file that the test runner or the interpreter loads by its name), or one of: import,
+    interpreter, frame, module-value, dynamic-name, encoding, exit, monkeypatch, namespace-write,
+    environment, always-equal, files, test-files, test-runner. `line` is 1-based, in the new text.
     """
 
     path: str
@@ -75,8 +81,15 @@ def _refuse_path(path: str, *, new: bool) -> Iterator[Refusal]:
 
 
 def _refuse_text(path: str, old: str | None, new: str) -> Iterator[Refusal]:
+    known = declared_encodings(split_lines(old or ""))
+    for name in declared_encodings(split_lines(new)):
+        if name not in known and name.lower().replace("_", "-") not in _PLAIN_ENCODINGS:
+            yield Refusal(path, 1, "encoding", _REASONS["encoding"].format(name=name))
     try:
         uses = watched_uses(new)
+    except TooCostly as error:
+        yield Refusal(path, 1, "too-costly", str(error))
+        return
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 1
         yield Refusal(path, line, "syntax", f"does not parse: {getattr(error, 'msg', error)}")
@@ -96,7 +109,7 @@ class _Excused:
         self._words: frozenset[str] = frozenset()
         try:
             self._uses = watched_uses(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except (TooCostly, SyntaxError, ValueError, RecursionError, MemoryError):
             # A broken original (a task may be about a syntax error) excuses the words it has.
             self._words = frozenset(re.findall(r"\w+", text))
 

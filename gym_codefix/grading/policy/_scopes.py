@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -80,6 +81,16 @@ class Scopes:
     scope_of: dict[ast.AST, Scope]
     parent_of: dict[ast.AST, ast.AST]
     modules: set[str]  # dotted names that are certainly modules
+
+    @functools.cached_property
+    def imported(self) -> frozenset[str]:
+        """The dotted names that the module itself imports."""
+        return frozenset(
+            binding.dotted
+            for bindings in self.root.bindings.values()
+            for binding in bindings
+            if binding.dotted is not None
+        )
 
     def chain(self, node: ast.AST) -> Iterator[ast.AST]:
         """The ancestors of `node`, nearest first."""

@@ -63,16 +63,7 @@ def _is_foreign(base: str, scopes: Scopes) -> bool:
     top = base.split(".")[0]
     if top in tables.STDLIB or base in scopes.modules:
         return "(" not in base
-    return bool(head) and base in _imported(scopes) and _CLASS_NAME.fullmatch(last) is not None
-
-
-def _imported(scopes: Scopes) -> set[str]:
-    return {
-        binding.dotted
-        for bindings in scopes.root.bindings.values()
-        for binding in bindings
-        if binding.dotted is not None
-    }
+    return bool(head) and base in scopes.imported and _CLASS_NAME.fullmatch(last) is not None
 
 
 def _mutated(owner: ast.expr, line: int, names: Names) -> Iterator[Store]:

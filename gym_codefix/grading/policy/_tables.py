@@ -20,6 +20,7 @@ WATCHED_MODULES = _words("""
     gc ctypes _ctypes cffi inspect dis opcode _opcode bdb pdb trace tracemalloc faulthandler
     cProfile profile linecache pyclbr
     imp importlib zipimport pkgutil runpy code codeop _frozen_importlib _frozen_importlib_external
+    timeit
     atexit signal _signal resource multiprocessing _multiprocessing posix nt
     marshal _testcapi _testinternalcapi _xxsubinterpreters _interpreters
     """)
@@ -64,7 +65,10 @@ WATCHED_ATTRIBUTES: dict[str, frozenset[str]] = {
         "getsourcefile findsource"
     ),
     "gc": frozenset({"get_objects", "get_referrers", "get_referents"}),
-    "types": frozenset({"CodeType"}),
+    "types": _words("CodeType FunctionType LambdaType"),
+    "dataclasses": frozenset({"make_dataclass"}),
+    "typing": _words("get_type_hints ForwardRef evaluate_forward_ref _eval_type"),
+    "typing_extensions": _words("get_type_hints ForwardRef evaluate_forward_ref"),
     "logging": frozenset({"currentframe"}),
     "base64": _words(
         "b64decode standard_b64decode urlsafe_b64decode b32decode b32hexdecode b16decode a85decode "
@@ -78,8 +82,49 @@ WATCHED_ATTRIBUTES: dict[str, frozenset[str]] = {
     "bytearray": frozenset({"fromhex"}),
 }
 
+#: Modules that read any file or start programs: either way leads to the tests, which a repair
+#: must not look at while they run.
+FILE_MODULES = _words("""
+    subprocess _posixsubprocess pty fileinput tokenize zipfile tarfile mmap sqlite3 dbm shelve
+    filecmp mimetypes netrc mailbox configparser wave py_compile compileall pydoc pydoc_data
+    urllib.request logging.config xml.sax xml.dom xml.etree _io _pyio ensurepip venv zipapp
+    distutils lib2to3
+    """)
+
+#: module -> what it has that reads or lists files, or starts programs.
+FILE_ATTRIBUTES: dict[str, frozenset[str]] = {
+    "builtins": frozenset({"open"}),
+    "io": _words("open open_code FileIO"),
+    "codecs": frozenset({"open"}),
+    "os": _words(
+        "open popen system listdir scandir walk fwalk stat lstat readlink link symlink sendfile "
+        "startfile pread read preadv readv"
+    ),
+    "path": _words("getsize getmtime getctime getatime samefile"),
+    "posixpath": _words("getsize getmtime getctime getatime samefile"),
+    "shutil": _words(
+        "copy copy2 copyfile copytree copyfileobj move make_archive unpack_archive disk_usage"
+    ),
+    "asyncio": _words("create_subprocess_exec create_subprocess_shell subprocess"),
+    "futures": frozenset({"ProcessPoolExecutor"}),
+    "hashlib": frozenset({"file_digest"}),
+    "glob": _words("glob iglob glob0 glob1"),
+}
+
+#: Methods that read or list files, on whatever object.
+FILE_MEMBERS = _words("read_text read_bytes iterdir rglob scandir listdir")
+
 #: Modules that may only be used through literal attribute names, never handed around as values.
 SHARP_MODULES = frozenset({"sys", "os", "builtins", "threading", "importlib", "posix"})
+
+#: Functions that read attributes by names given as text, and where the names begin.
+ATTRIBUTE_READERS = {
+    "builtins.getattr": 1,
+    "builtins.setattr": 1,
+    "builtins.delattr": 1,
+    "operator.attrgetter": 0,
+    "operator.methodcaller": 0,
+}
 
 #: Attributes refused on any object, and inside any string that could name them.
 FRAME_NAMES = _words("""

@@ -9,6 +9,7 @@ from functools import lru_cache
 from gym_codefix.catalog.syntax import parse
 from gym_codefix.grading.policy import _tables as tables
 from gym_codefix.grading.policy._answers import answering_classes
+from gym_codefix.grading.policy._fold import Budget
 from gym_codefix.grading.policy._names import Names
 from gym_codefix.grading.policy._scopes import import_origin, read_scopes
 from gym_codefix.grading.policy._stores import Store, stores
@@ -26,7 +27,8 @@ _READERS = frozenset(
 def watched_uses(text: str) -> dict[Use, int]:
     """Line of the first occurrence of each watched use in a module.
 
-    Raises SyntaxError, ValueError, RecursionError or MemoryError as `ast.parse` does.
+    Raises TooCostly, and whatever `ast.parse` raises: SyntaxError, ValueError, RecursionError or
+    MemoryError.
     """
     tree = parse(text)
     return _Reader(tree).read()
@@ -35,7 +37,8 @@ def watched_uses(text: str) -> dict[Use, int]:
 class _Reader:
     def __init__(self, tree: ast.Module) -> None:
         self._scopes = read_scopes(tree)
-        self._names = Names(self._scopes)
+        self._budget = Budget()
+        self._names = Names(self._scopes, self._budget)
         self._tree = tree
         self._uses: dict[Use, int] = {}
 
@@ -44,7 +47,7 @@ class _Reader:
             self._visit(node)
         for store in stores(self._scopes, self._names):
             self._store(store)
-        for name, line in answering_classes(self._tree):
+        for name, line in answering_classes(self._tree, self._budget):
             self._add("always-equal", name, line)
         return self._uses
 
@@ -67,6 +70,9 @@ class _Reader:
                 self._member(node.attr, node.lineno)
                 self._inside_module(node)
                 self._reference(node)
+            case ast.MatchClass():
+                for name in node.kwd_attrs:
+                    self._member(name, node.lineno)
             case ast.Name():
                 self._reference(node)
             case ast.Call():
@@ -84,6 +90,8 @@ class _Reader:
             self._add("frame", name, line)
         if name in tables.HOOK_NAMES:
             self._add("interpreter", name, line)
+        if name in tables.FILE_MEMBERS:
+            self._add("files", name, line)
 
     def _inside_module(self, node: ast.Attribute) -> None:
         """Ways from a module or a builtin function to everything in its module."""
@@ -114,6 +122,9 @@ class _Reader:
         if dotted.startswith(tables.HARMLESS_PREFIXES):
             return
         steps = dotted.split(".")
+        for prefix in (steps[0], ".".join(steps[:2])):
+            if prefix in tables.FILE_MODULES:
+                self._add("files", prefix, line)
         for at, step in enumerate(steps):
             if step in tables.WATCHED_MODULES and self._is_module(steps, at):
                 exact = step in tables.EXACT_MODULES
@@ -121,6 +132,8 @@ class _Reader:
             following = steps[at + 1] if at + 1 < len(steps) else ""
             if following in tables.WATCHED_ATTRIBUTES.get(step, ()):
                 self._add("interpreter", f"{step}.{following}", line)
+            if following in tables.FILE_ATTRIBUTES.get(step, ()):
+                self._add("files", f"{step}.{following}", line)
 
     @staticmethod
     def _is_module(steps: list[str], at: int) -> bool:
@@ -185,8 +198,11 @@ class _Reader:
 
     def _call(self, node: ast.Call) -> None:
         functions = self._names.dotted(node.func)
-        if functions & {"builtins.getattr", "builtins.setattr", "builtins.delattr"}:
-            self._attribute_call(node)
+        for function in functions & tables.ATTRIBUTE_READERS.keys():
+            self._attribute_call(node, function)
+        for keyword in node.keywords:
+            if keyword.arg in tables.ANSWERING_METHODS:
+                self._add("always-equal", f"{keyword.arg}=", node.lineno)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if "builtins.open" in functions and node.args:
             target = node.args[0]
@@ -195,16 +211,16 @@ class _Reader:
         if name in _READERS or functions & {"builtins.open"}:
             self._test_file(node)
 
-    def _attribute_call(self, node: ast.Call) -> None:
-        if len(node.args) < 2:
-            return
-        name = self._names.text(node.args[1])
-        if name is not None:
-            self._member(name, node.lineno)
-            return
-        for base in self._names.dotted(node.args[0]):
-            if self._sharp(base) or base.split(".")[0] in tables.WATCHED_MODULES:
-                self._add("dynamic-name", f"getattr({base}, …)", node.lineno)
+    def _attribute_call(self, node: ast.Call, function: str) -> None:
+        """Attributes by computed names, of whatever object: its owner may be anything."""
+        first = tables.ATTRIBUTE_READERS[function]
+        given = node.args[first : first + 1] if function.startswith("builtins") else node.args
+        for argument in given:
+            name = self._names.text(argument)
+            if name is None:
+                self._add("dynamic-name", f"{function.partition('.')[2]}(…)", node.lineno)
+            for step in (name or "").split("."):
+                self._member(step, node.lineno)
 
     def _test_file(self, node: ast.Call) -> None:
         seen: set[ast.AST] = set()
@@ -214,6 +230,7 @@ class _Reader:
             if part in seen:
                 continue
             seen.add(part)
+            self._budget.spend()
             todo.extend(ast.iter_child_nodes(part))
             if isinstance(part, ast.Name):
                 todo.extend(self._names.values(part))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gym_codefix.catalog.syntax import parse
-from gym_codefix.grading.judge import lost_checks
+from gym_codefix.grading.judge import changed_checks, lost_checks
 from gym_codefix.grading.policy import refuse
 from gym_codefix.runtime import Runtime, Verdict
 
@@ -135,9 +135,10 @@ class _Grading:
             return self._end("tampering: a test passes with its assertion broken", tampering=True)
         before = {path: problem.read(path) or "" for path in edits}
         gold = {path: problem.gold.get(path) or problem.snapshot.read(path) or "" for path in edits}
-        lost = [
-            f"{item.path}:{item.line}: {item.kind}" for item in lost_checks(before, edits, gold)
-        ]
+        found = lost_checks(before, edits, gold)
+        if not found and problem.task.kind == "seeded":  # the reference is the undamaged program
+            found = changed_checks(before, edits, gold)
+        lost = [f"{item.path}:{item.line}: {item.kind}" for item in found]
         if lost:
             return self._end("the repair drops checks: " + "; ".join(lost[:3]), lost=tuple(lost))
         return self._confirmed(over) if confirm else self._end("", resolved=True)

@@ -1,4 +1,4 @@
-"""Values that can never equal the one they replace."""
+"""Values that differ from the one they replace, and look like it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def is_literal(node: ast.expr) -> bool:
 
 
 def unequal(source: SourceText, node: ast.expr, *, identity: bool = False) -> Splice:
-    """Replace `node` by a value that never equals it, of the same type where it is a literal.
+    """Replace `node` by a value of the same type that does not equal it.
 
-    With `identity` (for `is`) only booleans keep their type: equal literals need not be identical.
+    With `identity` (for `is`) a literal is varied at run time: equal ones need not be identical.
     """
     span = source.span(node)
     whole = Splice(span, source.stranger(node))
@@ -34,9 +34,7 @@ def unequal(source: SourceText, node: ast.expr, *, identity: bool = False) -> Sp
             return whole
         salt = int.from_bytes(hashlib.sha256(f"{span.start}{value!r}".encode()).digest()[:2])
         return _unequal_constant(source, node, value, sign, salt + 1) or whole
-    if identity or inner is not node:
-        return whole
-    return _longer_display(source, node) or whole
+    return whole
 
 
 def _unequal_constant(
@@ -52,22 +50,3 @@ def _unequal_constant(
         other = -signed - salt if signed >= 0 else -signed + salt
         return Splice(span, f"({other!r})")
     return None
-
-
-def _longer_display(source: SourceText, node: ast.expr) -> Splice | None:
-    """Put one more item in front of the others, right after the opening bracket."""
-    span = source.span(node)
-    opening = source.text[span.start]
-    at = Span(span.start + 1, span.start + 1)
-    if isinstance(node, ast.Dict) and opening == "{":
-        return Splice(at, f"{source.alien}: 0, ")
-    if isinstance(node, (ast.List, ast.Set)):
-        return Splice(at, f"{source.alien}, ")
-    if isinstance(node, ast.Tuple) and opening == "(" and _own_bracket(source, node):
-        return Splice(at, f"{source.alien}, ")
-    return None
-
-
-def _own_bracket(source: SourceText, node: ast.Tuple) -> bool:
-    """A tuple without brackets may still begin with one: `(a), b`."""
-    return not node.elts or source.span(node.elts[0]).start > source.span(node).start

@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 from gym_codefix.catalog.syntax import parse
+from gym_codefix.grading.twins._vary import USED_NAMES, varied
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _BREAK = re.compile(r"\r\n|\r|\n")
@@ -65,11 +66,15 @@ class SourceText:
         return ("().__class__.__base__" if "object" in self._bound else "object") + "()"
 
     def stranger(self, node: ast.expr) -> str:
-        """An expression in place of `node` that equals nothing else, after `node` was evaluated.
+        """An expression in place of `node` that differs from it, after `node` was evaluated.
 
-        What `node` calls must still run: a forgery that sits there could not show itself else.
+        What `node` calls must still run: a forgery that sits there could not show itself else. The
+        other value is like the first, lest a forgery know it, but for `is` a fresh object will do.
         """
-        return f"(({self.of(node)}), {self.alien})[1]"
+        inner = f"({self.of(node)})"
+        if USED_NAMES & self._bound:
+            return f"({inner}, {self.alien})[1]"
+        return varied(inner)
 
     def never(self, node: ast.expr, base: str) -> str:
         """A class in place of `node`, derived from `base`, that nothing raises."""

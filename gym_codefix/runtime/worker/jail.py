@@ -16,7 +16,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from . import linux, seccomp
@@ -63,6 +63,19 @@ def close_all_but(*kept: int) -> None:
         low = descriptor + 1
 
 
+def bytecode_of(root: str, paths: Iterable[str]) -> list[str]:
+    """The cached byte code of these modules of a tree."""
+    found = []
+    for path in paths:
+        folder, name = os.path.split(path)
+        cache = os.path.join(folder, "__pycache__")
+        if name.endswith(".py") and os.path.isdir(os.path.join(root, cache)):
+            prefix = name[:-2]
+            names = os.listdir(os.path.join(root, cache))
+            found += [os.path.join(cache, entry) for entry in names if entry.startswith(prefix)]
+    return found
+
+
 def _write_edits(root: str, edits: Mapping[str, str]) -> None:
     for path, text in edits.items():
         place = os.path.join(root, path)
@@ -75,6 +88,8 @@ def _lay_over(edits: Mapping[str, str]) -> None:
     """Show ``edits`` in the tree of this mount namespace only."""
     if not edits:
         return
+    # Byte code of what was there before may be the answer.
+    edits = {**edits, **dict.fromkeys(bytecode_of(REPO, edits), "")}
     linux.mount("tmpfs", _EDITS, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=32m,mode=755")
     _write_edits(_EDITS, edits)
     if all(os.path.isfile(os.path.join(REPO, path)) for path in edits):
@@ -84,6 +99,7 @@ def _lay_over(edits: Mapping[str, str]) -> None:
             linux.make_read_only(place)
     else:
         linux.mount("overlay", REPO, "overlay", linux.MS_RDONLY, f"lowerdir={_EDITS}:{REPO}")
+        os.chdir(REPO)  # the working directory was below the overlay, where nothing is edited
     linux.unmount(_EDITS)
 
 
@@ -104,6 +120,11 @@ def _furnish(job: Mapping[str, Any]) -> None:
     size = f"size={limits['tmp_bytes']},nr_inodes={limits['tmp_files']}"
     linux.mount("tmpfs", "/tmp", "tmpfs", flags, f"{size},mode=1777")
     linux.mount("tmpfs", "/dev/shm", "tmpfs", flags, f"{size},mode=1777")
+    try:
+        options = "newinstance,ptmxmode=0666,mode=0600"
+        linux.mount("devpts", "/dev/pts", "devpts", linux.MS_NOSUID | linux.MS_NOEXEC, options)
+    except OSError:
+        linux.mount("tmpfs", "/dev/pts", "tmpfs", flags | linux.MS_RDONLY, "size=4k")
     try:
         linux.mount("proc", "/proc", "proc", flags | linux.MS_NOEXEC)
     except OSError:
@@ -156,6 +177,8 @@ def _init(job: Mapping[str, Any], setup_out: int, maps_in: int, result_fd: int) 
             pass
         os.write(setup_out, READY)
         close_all_but(result_fd)
+        # What it starts could else open its result pipe and its memory through /proc.
+        linux.prctl(linux.PR_SET_DUMPABLE, 0)
         return
     close_all_but()
     while True:

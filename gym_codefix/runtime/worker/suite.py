@@ -127,6 +127,19 @@ def arguments(spec: Mapping[str, Any], paths: list[str]) -> list[str]:
     ]
 
 
+def hide_current_test() -> None:
+    """Pytest tells the environment which test runs: code under test may see that one does."""
+    from _pytest import runner
+
+    def update(item: pytest.Item, when: str | None) -> None:
+        if when:
+            os.environ["PYTEST_CURRENT_TEST"] = f"test ({when})"
+        else:
+            os.environ.pop("PYTEST_CURRENT_TEST", None)
+
+    runner._update_current_test_var = update
+
+
 class _Nowhere(io.TextIOBase):
     """Swallows text and holds no descriptor, which a job would find closed."""
 
@@ -145,6 +158,7 @@ def run(spec: Mapping[str, Any], job: Mapping[str, Any], result_fd: int) -> None
     """Import, collect, run and report; does not return."""
     report = reporter(result_fd)
     errors = quieten()
+    hide_current_test()
     if job["date"]:
         import time_machine
 

@@ -94,6 +94,7 @@ class TemplatePlugin:
 def main(spec: Mapping[str, Any], channel: socket.socket, serve: Serve) -> None:
     """Collect, serve; in a fork, run its job. Raises RuntimeError when templates are impossible."""
     errors = suite.quieten()
+    suite.hide_current_test()
     importlib.invalidate_caches()
     plugin = TemplatePlugin(spec, channel, serve)
     code = pytest.main(suite.arguments(spec, spec["paths"]), plugins=[plugin])

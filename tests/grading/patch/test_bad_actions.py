@@ -197,7 +197,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(PIECES | st.text(max_size=3), max_size=25).map("".join) | st.text() | st.binary())
 @example("--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n\\")
 @example("diff --git \nnew file mode 1")

@@ -66,7 +66,7 @@ def changes(draw: st.DrawFn) -> tuple[str | None, str]:
 
 
 @pytest.mark.parametrize("write", WRITERS)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(files=st.dictionaries(st.sampled_from(["a.py", "b/c d.py", "é.txt"]), changes(), min_size=1))
 def test_round_trip(write: Write, files: dict[str, tuple[str | None, str]]) -> None:
     old = {path: before for path, (before, _) in files.items()}
