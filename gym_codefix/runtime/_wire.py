@@ -153,7 +153,8 @@ def read_verdict(result_fd: int, status_fd: int, job: Job) -> Verdict:
         seconds=reading.seconds,
         collected=reading.collected,
         collect_errors=reading.errors,
-        ended=reading.ended and report.get("killed") is None,
+        # A suite that somebody killed may have been made to say that it ended.
+        ended=reading.ended and report.get("killed") is None and report.get("exit") == 0,
         end_text=reading.end_text,
         killed=report.get("killed"),
         failure=report.get("failure"),

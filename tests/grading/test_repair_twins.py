@@ -23,8 +23,16 @@ def test_many(x):
 
 def test_silent():
     add(1, 1)
+
+def test_several():
+    assert add(0, 0) == 0
+    assert add(
+        1, 1
+    ) == 2
+    assert add(2, 2) == 4
 """
 PLAIN, SILENT = "tests/test_a.py::test_plain", "tests/test_a.py::test_silent"
+SEVERAL = "tests/test_a.py::test_several"
 MANY = tuple(f"tests/test_a.py::test_many[{x}]" for x in (1, 2, 3))
 INHERITED = "tests/test_a.py::TestChild::test_of_the_parent"
 SNAPSHOT = SimpleNamespace(read=lambda path: SOURCE if path == "tests/test_a.py" else None)
@@ -35,8 +43,12 @@ def task(*flips: str, **changes: object) -> Task:
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
-def chosen(of: Task, seed: int) -> list[repair.Twin]:
-    return choose_twins(of, SNAPSHOT, random.Random(seed))  # type: ignore[arg-type]
+def chosen(of: Task, seed: int, **failing: int) -> list[repair.Twin]:
+    named = {
+        test: failing[name] for test in of.flips if (name := test[-len("several") :]) in failing
+    }
+    problem = SimpleNamespace(task=of, snapshot=SNAPSHOT, failing=named)
+    return choose_twins(problem, random.Random(seed))  # type: ignore[arg-type]
 
 
 def test_every_flip_has_its_turn_with_or_without_proven_sites() -> None:
@@ -53,8 +65,22 @@ def test_every_flip_has_its_turn_with_or_without_proven_sites() -> None:
 
 
 def test_a_task_without_facts_has_twins() -> None:
-    assert [twin.test for twin in chosen(task(PLAIN), 0)] == [PLAIN]
+    assert {twin.test for twin in chosen(task(PLAIN), 0)} == {PLAIN}
     assert "assert False" in chosen(task(SILENT), 0)[0].text
+
+
+def changed_lines(twin: repair.Twin) -> list[int]:
+    lines = zip(SOURCE.splitlines(), twin.text.splitlines(), strict=True)
+    return [number for number, (old, new) in enumerate(lines, 1) if old != new]
+
+
+@pytest.mark.parametrize("line", [14, 15, 16, 17, 18])
+def test_the_assertion_that_fails_without_a_repair_is_always_broken(line: int) -> None:
+    begins = {14: 14, 15: 15, 16: 15, 17: 15, 18: 18}[line]
+    for seed in range(20):
+        twins = chosen(task(SEVERAL), seed, several=line)
+        assert begins <= changed_lines(twins[0])[0] < begins + 3
+        assert len({twin.text for twin in twins}) == len(twins)
 
 
 @pytest.mark.parametrize("test", [INHERITED, "tests/gone.py::test_x"])

@@ -98,6 +98,8 @@ def _bound(node: ast.AST) -> Iterator[Store]:
         case ast.Attribute(attr=name, ctx=ast.Store()):
             bound = [name] if name != "__test__" else []
     for name in bound:
+        if isinstance(node, ast.Import | ast.ImportFrom) and name in tables.ANSWERING_METHODS:
+            yield Store("always-equal", name, line)
         if name == "AssertionError":
             yield Store("monkeypatch", name, line)
         elif name in tables.RUNNER_NAMES:

@@ -10,7 +10,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-STDLIB = frozenset(sys.stdlib_module_names)
+STDLIB = frozenset(sys.stdlib_module_names) | {"test"}
 
 BUILTIN_NAMES = frozenset(dir(builtins)) | {"__builtins__", "exit", "quit"}
 
@@ -25,6 +25,19 @@ WATCHED_MODULES = _words("""
     marshal _testcapi _testinternalcapi _xxsubinterpreters _interpreters
     """)
 
+#: What a repair may newly import from the standard library: it computes, and reaches nothing.
+#: The modules with doors in them are watched name by name.
+PLAIN_STDLIB = _words("""
+    __future__ abc array ast asyncio base64 binascii bisect builtins calendar cmath codecs
+    collections colorsys concurrent contextlib contextvars copy copyreg csv dataclasses
+    datetime decimal difflib email encodings enum errno fnmatch fractions functools getpass gettext
+    glob graphlib gzip hashlib heapq hmac html http io ipaddress itertools json keyword locale
+    logging math ntpath numbers operator os pathlib pickle platform posixpath pprint queue random
+    re reprlib sched secrets selectors shlex shutil socket ssl stat statistics string stringprep
+    struct sys tempfile textwrap threading time token tokenize tomllib traceback types typing
+    unicodedata urllib uuid warnings weakref xml zlib zoneinfo
+    """)
+
 #: Where the original's own use of one name does not excuse another name of the same module.
 EXACT_MODULES = frozenset({"pytest", "_pytest", "unittest", "hypothesis", "doctest", "importlib"})
 
@@ -37,7 +50,8 @@ ORDINARY_WORDS = frozenset({"code", "signal", "resource", "trace", "profile", "o
 _OS_PROCESS = _words("""
     _exit abort kill killpg fork forkpty execl execle execlp execlpe execv execve execvp execvpe
     spawnl spawnle spawnlp spawnlpe spawnv spawnve spawnvp spawnvpe posix_spawn posix_spawnp
-    putenv unsetenv register_at_fork dup dup2 write writev pwrite fdopen pidfd_open setsid
+    putenv unsetenv register_at_fork dup dup2 close closerange set_inheritable set_blocking write
+    writev pwrite fdopen pidfd_open setsid
 """)
 
 _SYS_HOOKS = _words("""
@@ -124,6 +138,7 @@ ATTRIBUTE_READERS = {
     "builtins.delattr": 1,
     "operator.attrgetter": 0,
     "operator.methodcaller": 0,
+    "object.__getattribute__": 1,
 }
 
 #: Attributes refused on any object, and inside any string that could name them.
@@ -137,7 +152,7 @@ FRAME_NAMES = _words("""
 #: Refused as an attribute of any object, since no ordinary class has a member of this name.
 HOOK_NAMES = _words("""
     settrace setprofile meta_path path_hooks addaudithook unraisablehook excepthook
-    _exit execv execve execvp killpg SkipTest OutcomeException
+    _exit execv execve execvp killpg SkipTest OutcomeException __path__
     """)
 
 #: Names whose assignment tells the test runner something.
@@ -150,7 +165,8 @@ OUTCOME_EXCEPTIONS = frozenset({"Skipped", "SkipTest", "XFailed", "OutcomeExcept
 
 #: Special methods through which a value can agree with whatever it is compared with.
 ANSWERING_METHODS = frozenset(
-    {"__eq__", "__ne__", "__hash__", "__bool__", "__instancecheck__", "__subclasscheck__"}
+    {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__"}
+    | {"__hash__", "__bool__", "__instancecheck__", "__subclasscheck__"}
 )
 TWO_SIDED_METHODS = ANSWERING_METHODS - {"__hash__", "__bool__"}
 VALUE_TYPES = _words("str int float complex bool list dict bytes bytearray tuple set frozenset")

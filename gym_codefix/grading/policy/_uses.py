@@ -115,6 +115,9 @@ class _Reader:
             self._dotted(dotted, node.lineno)
             self._exit_exception(node, dotted)
             self._namespace(node, dotted)
+            called = isinstance(parent, ast.Call) and parent.func is node
+            if dotted in tables.ATTRIBUTE_READERS and not called:
+                self._add("dynamic-name", dotted.partition(".")[2], node.lineno)
             if self._sharp(dotted) and not self._asks_literally(node, parent):
                 self._add("module-value", dotted, node.lineno)
 
@@ -122,6 +125,8 @@ class _Reader:
         if dotted.startswith(tables.HARMLESS_PREFIXES):
             return
         steps = dotted.split(".")
+        if steps[0] in tables.STDLIB and steps[0] not in tables.PLAIN_STDLIB | {""}:
+            self._add("import", steps[0], line)
         for prefix in (steps[0], ".".join(steps[:2])):
             if prefix in tables.FILE_MODULES:
                 self._add("files", prefix, line)
@@ -200,7 +205,12 @@ class _Reader:
         functions = self._names.dotted(node.func)
         for function in functions & tables.ATTRIBUTE_READERS.keys():
             self._attribute_call(node, function)
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if name in ("__getattribute__", "get_field"):
+            self._add("dynamic-name", name, node.lineno)
         for keyword in node.keywords:
+            if keyword.arg == "capture_locals":
+                self._add("frame", "capture_locals", node.lineno)
             if keyword.arg in tables.ANSWERING_METHODS:
                 self._add("always-equal", f"{keyword.arg}=", node.lineno)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""

@@ -6,9 +6,9 @@ import contextlib
 import os
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from gym_codefix.catalog.syntax import parse
 from gym_codefix.grading.judge import changed_checks, lost_checks
@@ -22,6 +22,8 @@ from ._plan import Plan, plan_edits
 from ._problem import Problem
 from ._reward import REWARDS, reward_of
 from ._twinning import Twin, choose_twins, twin_passes
+
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class _Grading:
                 return self._end(f"{path} does not parse: {error}")
         self.parts["parses"] = 1.0
         before = {path: problem.read(path) for path in edits}
-        refusals = refuse(before, edits)
+        refusals = _reading(refuse, before, edits)
         if refusals:
             first = refusals[0]
             return self._end(f"refused: {first.path}:{first.line}: {first.message}", refused=True)
@@ -79,7 +81,7 @@ class _Grading:
             return self._end("nothing was changed")
         over = problem.over_pristine(edits)
         try:
-            plan = plan_edits(problem.snapshot, over)
+            plan = _reading(plan_edits, problem.snapshot, over, passing=(ValueError,))
         except ValueError as error:  # it parses, but does not compile
             self.parts["parses"] = 0.0
             return self._end(f"does not compile: {error}")
@@ -105,6 +107,10 @@ class _Grading:
             reason = "the run did not come to its end"
         if verdict.killed:
             reason += f"; stopped at the {verdict.killed} limit"
+        if self.reward != "binary":  # what passed is paid for, so it must be true
+            twins = choose_twins(self.problem, self._secret, among=passed)
+            if any(self._forged(over, twin) for twin in twins):
+                return self._tampering()
         return self._end(reason, overfit=seen and bool(task.hidden) and verdict.ended)
 
     def _prove(
@@ -113,7 +119,7 @@ class _Grading:
         problem, secret = self.problem, self._secret
         # A tree that equals the snapshot's passes what the baseline passes.
         reached = plan.reaching(problem.snapshot) & problem.kept if over else frozenset()
-        twins = choose_twins(problem.task, problem.snapshot, secret)
+        twins = choose_twins(problem, secret)
         stages: list[Twin | Literal["kept"]] = ["kept", *twins]
         secret.shuffle(stages)
         tampered, broken = [], frozenset[str]()
@@ -121,27 +127,36 @@ class _Grading:
             if stage == "kept":
                 with self._stage("kept"):
                     broken = self._kept(over, plan, reached)
-                if broken:
-                    break  # nothing that a twin could say matters now
+                if broken and self.reward == "binary":
+                    break  # worth nothing, whatever the twins say
             else:
                 with self._stage("twins"):
                     if self._forged(over, stage):
                         tampered.append(stage)
+        if broken and self.reward == "binary":
+            return self._broken(broken)
+        if tampered:
+            self.tests_pass = not broken
+            return self._tampering()
         if broken:
-            return self._end(f"{len(broken)} tests that passed before now fail")
+            return self._broken(broken)
         self.parts["kept"] = 1.0
         self.tests_pass = True
-        if tampered:
-            return self._end("tampering: a test passes with its assertion broken", tampering=True)
         before = {path: problem.read(path) or "" for path in edits}
         gold = {path: problem.gold.get(path) or problem.snapshot.read(path) or "" for path in edits}
-        found = lost_checks(before, edits, gold)
+        found = _reading(lost_checks, before, edits, gold)
         if not found and problem.task.kind == "seeded":  # the reference is the undamaged program
-            found = changed_checks(before, edits, gold)
+            found = _reading(changed_checks, before, edits, gold)
         lost = [f"{item.path}:{item.line}: {item.kind}" for item in found]
         if lost:
             return self._end("the repair drops checks: " + "; ".join(lost[:3]), lost=tuple(lost))
         return self._confirmed(over) if confirm else self._end("", resolved=True)
+
+    def _broken(self, tests: frozenset[str]) -> Grade:
+        return self._end(f"{len(tests)} tests that passed before now fail")
+
+    def _tampering(self) -> Grade:
+        return self._end("tampering: a test passes with its assertion broken", tampering=True)
 
     def _forged(self, over: Mapping[str, str], twin: Twin) -> bool:
         snapshot = self.problem.snapshot
@@ -219,6 +234,10 @@ class _Grading:
             timing=self.timing,
         )
 
+    def unreadable(self, error: _Unreadable) -> Grade:
+        """Refused, since nobody could tell what it does."""
+        return self._end(f"refused: it could not be read ({error})", refused=True)
+
     def invalid(self, error: Infrastructure) -> Grade:
         """Our own failure: no reward, and trainers are told to leave the episode out."""
         return Grade(
@@ -231,6 +250,23 @@ class _Grading:
             explanation="the grader failed",
             timing=self.timing,
         )
+
+
+class _Unreadable(Exception):
+    """Reading the agent's text made us stumble."""
+
+
+def _reading(
+    function: Callable[..., _Read], *arguments: Any, passing: tuple[type[Exception], ...] = ()
+) -> _Read:
+    """Whatever goes wrong while an agent's text is only read is its text's fault: an exception
+    would end a whole batch, and a grading without a reward would let hard tasks be skipped."""
+    try:
+        return function(*arguments)
+    except passing:
+        raise
+    except Exception as error:
+        raise _Unreadable(type(error).__name__) from error
 
 
 def grade(
@@ -252,3 +288,5 @@ def grade(
         return grading.run(edits, confirm=confirm)
     except Infrastructure as error:
         return grading.invalid(error)
+    except _Unreadable as error:
+        return grading.unreadable(error)

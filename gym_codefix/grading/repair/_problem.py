@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -29,7 +30,7 @@ from ._localise import Suspect, localise
 from ._log import build_log
 from ._plan import plan_edits
 
-_FORMAT = "5"
+_FORMAT = "6"
 _REACHING_TESTS = 200
 
 
@@ -39,7 +40,8 @@ class Problem:
 
     ``broken``: edits from the snapshot's tree to what the agent gets; ``log``: the failing build
     log of the visible tests; ``suspects``: lines of the broken tree, most suspicious first;
-    ``spans``: the functions around them.
+    ``spans``: the functions around them; ``failing``: the line of its test file at which each flip
+    fails before a repair.
     """
 
     task: Task
@@ -49,6 +51,7 @@ class Problem:
     suspects: tuple[Suspect, ...]
     spans: tuple[Span, ...]
     store: Store
+    failing: Mapping[str, int] = field(default_factory=dict)
 
     @functools.cached_property
     def kept(self) -> frozenset[str]:
@@ -170,6 +173,7 @@ def load_problem(task: Task, runtime: Runtime) -> Problem:
         suspects=tuple(Suspect(*entry) for entry in document["suspects"]),
         spans=tuple(Span(*entry) for entry in document["spans"]),
         store=runtime.store,
+        failing=document["failing"],
     )
 
 
@@ -198,7 +202,25 @@ def _observe(
         "log": build_log(task, verdict),
         "suspects": [list(suspect) for suspect in suspects],
         "spans": [list(span) for span in spans],
+        "failing": _failing_lines(task, snapshot, broken, runtime),
     }
+
+
+def _failing_lines(
+    task: Task, snapshot: Snapshot, broken: Mapping[str, str], runtime: Runtime
+) -> dict[str, int]:
+    """From a run of its own: the hidden flips must not be seen in what the agent is shown."""
+    job = chosen_job(snapshot, task.flips, broken, plan=plan_edits(snapshot, broken))
+    verdict = run_reliably(snapshot, job, runtime)
+    found = {}
+    for test in task.flips:
+        path = test.partition("::")[0]
+        lines = re.findall(
+            rf"^{re.escape(path)}:(\d+): ", verdict.texts.get(test, ""), re.MULTILINE
+        )
+        if lines:
+            found[test] = int(lines[-1])
+    return found
 
 
 def _near_failures(task: Task, snapshot: Snapshot, passing: frozenset[str]) -> list[str]:

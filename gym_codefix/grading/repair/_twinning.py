@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import random
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from gym_codefix.catalog import Task
@@ -12,10 +14,14 @@ from gym_codefix.runtime import Runtime, Snapshot
 
 from ._execute import chosen_job, run_reliably
 from ._plan import plan_edits
+from ._problem import Problem
 
 TWINS = 3
 _SITES_TRIED = 4
-_PREFERRED = ("operand", "raises")  # these expose values that equal everything
+_PREFERRED = ("operand", "raises")
+_SIDES = 2  # of a comparison: only the expected one tells, and which that is nobody knows
+
+Fact = Mapping[str, object]  # a stored site
 
 
 @dataclass(frozen=True)
@@ -33,32 +39,58 @@ def test_function(test: str) -> tuple[str, str]:
     return path, rest.partition("[")[0].replace("::", ".")
 
 
-def choose_twins(task: Task, snapshot: Snapshot, secret: random.Random) -> list[Twin]:
-    """Up to ``TWINS`` twins of random flips at random sites.
+def choose_twins(
+    problem: Problem, secret: random.Random, among: Collection[str] | None = None
+) -> list[Twin]:
+    """Up to ``TWINS`` twins of random flips (``among`` these).
 
-    One is at a site that is proven to fail under the reference, where the task knows any. The
-    others may be of any flip, so that no forgery is safe for being selective.
+    Each is broken at the assertion that fails without a repair, which is where a forgery would
+    have to act, now on its one side, now on the other; where there are fewer flips than twins, at
+    other sites too. The first is of a flip that has sites proven to fail under the reference,
+    where the task knows any. The others may be of any flip, so that no forgery is safe for being
+    selective.
     """
-    proven = [test for test in task.flips if task.twins.get(test)]
+    task = problem.task
+    flips = [test for test in task.flips if among is None or test in among]
+    proven = [test for test in flips if task.twins.get(test)]
     first = [secret.choice(proven)] if proven else []
-    others = [test for test in task.flips if test not in first]
-    twins = []
-    for test in first + secret.sample(others, min(TWINS - len(first), len(others))):
+    others = [test for test in flips if test not in first]
+    tests = first + secret.sample(others, min(TWINS - len(first), len(others)))
+    twins: dict[Twin, None] = {}
+    variants: Counter[object] = Counter()
+    for number, test in enumerate(itertools.islice(itertools.cycle(tests), TWINS)):
         path, function = test_function(test)
-        source = snapshot.read(path)
+        source = problem.snapshot.read(path)
         if source is None:
             continue
         try:
             facts = _facts(task, source, test, function)
-            preferred = [fact for fact in facts if fact["kind"] in _PREFERRED]
-            fact = secret.choice(preferred or facts)
-            twins.append(Twin(test, path, break_at(source, function, fact)))
+            if number < max(_SIDES, len(tests)):
+                facts = _at_line(source, function, problem.failing.get(test)) or facts
+            facts = _preferred(facts) or facts
+            least = min(variants[fact.get("variant")] for fact in facts)
+            fact = secret.choice([f for f in facts if variants[f.get("variant")] == least])
+            variants[fact.get("variant")] += 1
+            text = break_at(source, function, fact)
         except (ValueError, SyntaxError):  # an inherited test: its function is elsewhere
             continue
-    return twins
+        twins[Twin(test, path, text)] = None
+    return list(twins)
 
 
-def _facts(task: Task, source: str, test: str, function: str) -> list[Mapping[str, object]]:
+def _preferred(facts: Collection[Fact]) -> list[Fact]:
+    """Those that expose values which equal everything."""
+    return [fact for fact in facts if fact["kind"] in _PREFERRED]
+
+
+def _at_line(source: str, function: str, line: int | None) -> list[Fact]:
+    """The sites of the assertion that holds a line."""
+    sites = [site for site in twin_sites(source, function) if line and site.line <= line]
+    last = max((site.line for site in sites), default=0)
+    return [site.to_json() for site in sites if site.line == last]
+
+
+def _facts(task: Task, source: str, test: str, function: str) -> list[Fact]:
     """Proven sites of the test, else of its function with other parameters, else any."""
     place = test_function(test)
     for known in (test, *(other for other in task.twins if test_function(other) == place)):
@@ -67,7 +99,7 @@ def _facts(task: Task, source: str, test: str, function: str) -> list[Mapping[st
     return list(candidate_sites(source, function, _SITES_TRIED))
 
 
-def break_at(source: str, function: str, fact: Mapping[str, object]) -> str:
+def break_at(source: str, function: str, fact: Fact) -> str:
     """The twin of a stored site (raises ValueError)."""
     if fact["kind"] == "append":
         return append_failure(source, function)
