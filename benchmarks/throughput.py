@@ -184,16 +184,15 @@ def main() -> None:
     confirmed: list[float] = []
     wrong: list[float] = []
     differences = []
-    kinds: dict[str, int] = {}
+    kinds: dict[str, list[float]] = {}
     for patch in patches:
         timed_grade(patch, runtime, confirm=False)  # warms the servers, as in training
         ours, passes, why = timed_grade(patch, runtime, confirm=False)
         sure, passes_confirmed, why_confirmed = timed_grade(patch, runtime, confirm=True)
         plain = run_plainly(patch.problem.snapshot, patch.problem.over_pristine(patch.edits))
         decision = plain.decides(patch.problem.kept | set(patch.problem.task.flips))
-        kinds[f"{patch.kind}/{'right' if decision else 'wrong'}"] = (
-            kinds.get(f"{patch.kind}/{'right' if decision else 'wrong'}", 0) + 1
-        )
+        kind = f"{patch.kind}/{'right' if decision else 'wrong'}"
+        kinds.setdefault(kind, []).append(plain.seconds / ours)
         refused = why.startswith("refused")
         if not refused and {passes, passes_confirmed} != {decision}:
             differences.append((patch.problem.task.id, patch.kind, decision, why, why_confirmed))
@@ -205,7 +204,10 @@ def main() -> None:
             wrong.append(plain.seconds / ours)
     figures |= {
         "patches": len(patches),
-        "kinds": kinds,
+        "speedup_median_and_count_by_kind": {
+            kind: [round(statistics.median(ratios), 1), len(ratios)]
+            for kind, ratios in sorted(kinds.items())
+        },
         "decisions_that_differ": len(differences),
         "wrong_patch_speedup_median": statistics.median(wrong),
         "right_patch_speedup_median": statistics.median(right),
