@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -44,9 +45,11 @@ class Contents:
     public: set[str] = field(default_factory=set)
 
 
+@functools.lru_cache(maxsize=64)
 def read_contents(text: str, *, exports_imports: bool) -> Contents:
     """Everything the judge compares. `exports_imports`: imported names are public (a package's
-    `__init__.py`). Raises SyntaxError, ValueError, RecursionError or MemoryError as `ast.parse`.
+    `__init__.py`). Kept, since the same texts are asked for again and again: not to be changed.
+    Raises SyntaxError, ValueError, RecursionError or MemoryError as `ast.parse`.
     """
     tree = parse(text)
     contents = Contents()

@@ -109,7 +109,7 @@ class _Grading:
             reason += f"; stopped at the {verdict.killed} limit"
         if self.reward != "binary":  # what passed is paid for, so it must be true
             twins = choose_twins(self.problem, self._secret, among=passed)
-            if any(self._forged(over, twin) for twin in twins):
+            if any(self._forged(over, plan, twin) for twin in twins):
                 return self._tampering()
         return self._end(reason, overfit=seen and bool(task.hidden) and verdict.ended)
 
@@ -121,7 +121,8 @@ class _Grading:
         reached = plan.reaching(problem.snapshot) & problem.kept if over else frozenset()
         twins = choose_twins(problem, secret)
         stages: list[Twin | Literal["kept"]] = ["kept", *twins]
-        secret.shuffle(stages)
+        if confirm:
+            secret.shuffle(stages)
         tampered, broken = [], frozenset[str]()
         for stage in stages:
             if stage == "kept":
@@ -131,7 +132,7 @@ class _Grading:
                     break  # worth nothing, whatever the twins say
             else:
                 with self._stage("twins"):
-                    if self._forged(over, stage):
+                    if self._forged(over, plan, stage):
                         tampered.append(stage)
         if broken and self.reward == "binary":
             return self._broken(broken)
@@ -158,11 +159,11 @@ class _Grading:
     def _tampering(self) -> Grade:
         return self._end("tampering: a test passes with its assertion broken", tampering=True)
 
-    def _forged(self, over: Mapping[str, str], twin: Twin) -> bool:
-        snapshot = self.problem.snapshot
-        return twin_passes(snapshot, over, twin, self.runtime) and not twin_passes(
-            snapshot, self.problem.gold, twin, self.runtime
-        )
+    def _forged(self, over: Mapping[str, str], plan: Plan, twin: Twin) -> bool:
+        snapshot, gold = self.problem.snapshot, self.problem.gold
+        if not twin_passes(snapshot, over, twin, self.runtime, plan):
+            return False
+        return not twin_passes(snapshot, gold, twin, self.runtime, plan_edits(snapshot, gold))
 
     def _kept(self, over: Mapping[str, str], plan: Plan, reached: frozenset[str]) -> frozenset[str]:
         """The kept tests that no longer pass."""

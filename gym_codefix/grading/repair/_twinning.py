@@ -6,14 +6,20 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gym_codefix.catalog import Task
-from gym_codefix.grading.twins import TwinSite, append_failure, break_assertion, twin_sites
+from gym_codefix.grading.twins import (
+    TwinSite,
+    append_failure,
+    break_assertion,
+    outermost_at,
+    twin_sites,
+)
 from gym_codefix.runtime import Runtime, Snapshot
 
 from ._execute import chosen_job, run_reliably
-from ._plan import plan_edits
+from ._plan import Plan, plan_edits
 from ._problem import Problem
 
 TWINS = 3
@@ -26,11 +32,16 @@ Fact = Mapping[str, object]  # a stored site
 
 @dataclass(frozen=True)
 class Twin:
-    """A test and the text of its file with one of its assertions broken."""
+    """A test and the text of its file with one of its assertions broken.
+
+    ``function``: the qualified name of the only function of the file that changed, where it is
+    known to be one.
+    """
 
     test: str
     path: str
     text: str
+    function: str | None = None
 
 
 def test_function(test: str) -> tuple[str, str]:
@@ -74,7 +85,9 @@ def choose_twins(
             text = break_at(source, function, fact)
         except (ValueError, SyntaxError):  # an inherited test: its function is elsewhere
             continue
-        twins[Twin(test, path, text)] = None
+        line = fact.get("line")
+        holder = outermost_at(source, line) if isinstance(line, int) else None
+        twins[Twin(test, path, text, holder)] = None
     return list(twins)
 
 
@@ -114,12 +127,18 @@ def candidate_sites(source: str, function: str, most: int) -> list[dict[str, obj
     return facts or [{"kind": "append"}]
 
 
-def twin_passes(snapshot: Snapshot, edits: Mapping[str, str], twin: Twin, runtime: Runtime) -> bool:
-    """Whether the broken test passes all the same.
+def twin_passes(
+    snapshot: Snapshot, edits: Mapping[str, str], twin: Twin, runtime: Runtime, plan: Plan
+) -> bool:
+    """Whether the broken test passes all the same; ``plan`` is that of the edits.
 
     A forgery does that, and a site that the test never reaches: the reference then passes as well.
     """
     together = {**edits, twin.path: twin.text}
-    job = chosen_job(snapshot, (twin.test,), together, plan=plan_edits(snapshot, together))
+    if twin.path in edits or twin.function is None:
+        plan = plan_edits(snapshot, together)
+    else:
+        plan = replace(plan, swap={**plan.swap, twin.path: (twin.function,)})
+    job = chosen_job(snapshot, (twin.test,), together, plan=plan)
     verdict = run_reliably(snapshot, job, runtime)
     return twin.test in verdict.passed()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from gym_codefix.grading.twins._functions import find_function
-from gym_codefix.grading.twins._text import SourceText, Span, Splice
+from gym_codefix.grading.twins._text import SourceText, Span, Splice, read_source
 
 _COMPOUND = (
     ast.FunctionDef
@@ -35,7 +35,7 @@ def append_failure(source: str, test_function: str) -> str:
     ValueError when the file has no such function or its body is nothing but function definitions,
     SyntaxError (or ValueError) when the source does not parse.
     """
-    text = SourceText(source)
+    text = read_source(source)
     function = find_function(text.tree, test_function)
     if function is None:
         raise ValueError(f"the file defines no test function {test_function!r}")

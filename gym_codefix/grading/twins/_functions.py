@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from gym_codefix.grading.twins._text import read_source
+
 TestFunction = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -21,6 +23,21 @@ def find_function(tree: ast.Module, qualified: str) -> TestFunction | None:
             return None
         block = owner.body
     return _method(tree, owner, name, set()) if owner is not None else None
+
+
+def outermost_at(source: str, line: int) -> str | None:
+    """The qualified name of the outermost function that holds a line of a module or class body.
+
+    None where there is none, or where it is defined in some branch. Raises SyntaxError.
+    """
+    block, prefix = read_source(source).tree.body, ""
+    while True:
+        holder = next((n for n in block if n.lineno <= line <= (n.end_lineno or 0)), None)
+        if isinstance(holder, TestFunction):
+            return prefix + holder.name
+        if not isinstance(holder, ast.ClassDef):
+            return None
+        block, prefix = holder.body, f"{prefix}{holder.name}."
 
 
 def helpers_of(tree: ast.Module, qualified: str) -> list[TestFunction]:

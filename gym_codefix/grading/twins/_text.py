@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from typing import NamedTuple
 
@@ -89,3 +90,9 @@ class SourceText:
 
     def _characters(self, line: int, column: int) -> int:
         return len(self._lines[line - 1].encode()[:column].decode())
+
+
+@functools.lru_cache(maxsize=32)
+def read_source(text: str) -> SourceText:
+    """`SourceText` of a text that is asked for again and again."""
+    return SourceText(text)

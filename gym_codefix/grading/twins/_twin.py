@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gym_codefix.grading.twins._edits import breaks_of
 from gym_codefix.grading.twins._functions import TestFunction, find_function, helpers_of
 from gym_codefix.grading.twins._site import TwinSite
-from gym_codefix.grading.twins._text import SourceText
+from gym_codefix.grading.twins._text import SourceText, read_source
 
 _SURE, _MAYBE, _NESTED, _HELPER = range(4)
 _CATCHING = frozenset({"Exception", "BaseException", "AssertionError"})
@@ -24,7 +24,7 @@ def twin_sites(source: str, test_function: str) -> list[TwinSite]:
     reached and fails is for a run on the reference to show. Raises SyntaxError (or ValueError) if
     the source does not parse.
     """
-    text = SourceText(source)
+    text = read_source(source)
     function = find_function(text.tree, test_function)
     if function is None:
         return []
@@ -41,7 +41,7 @@ def break_assertion(source: str, site: TwinSite) -> str:
     Only lines of the assertion itself change. Raises ValueError when the source has no such site,
     SyntaxError (or ValueError) when it does not parse.
     """
-    text = SourceText(source)
+    text = read_source(source)
     for node in ast.walk(text.tree):
         for found, splices in breaks_of(text, node):
             if found == site:

@@ -7,6 +7,7 @@ sandbox whose interpreter belongs to a locked environment that knows nothing of 
 ``main``    serves jobs: every job is a fork (of *base*, or of *template*, which has collected);
 ``jail``    what a job's child gives up before any byte of an agent's code runs;
 ``suite``   runs chosen tests through pytest's own API and reports outcomes over a pipe;
+``reduce``  leaves out of a module what an edit does not touch;
 ``swap``    replaces code objects in a forked template;
 ``tracing`` which test executes which line;
 ``rewrite`` fills a new tree's cache of test modules, outside of any sandbox.

@@ -104,7 +104,7 @@ def main() -> None:
     if spec["preload"]:
         import pytest  # noqa: F401
 
-        from . import suite, swap, template, tracing  # noqa: F401
+        from . import reduce, suite, swap, template, tracing  # noqa: F401
 
         _preload(spec["modules"])
     if spec["isolated"] and spec["preload"]:

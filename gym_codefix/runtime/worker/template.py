@@ -8,11 +8,12 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Mapping
+from types import CodeType
 from typing import Any
 
 import pytest
 
-from . import protocol, suite, swap
+from . import protocol, reduce, suite, swap
 
 Serve = Callable[..., tuple[dict[str, Any], int] | None]
 
@@ -27,7 +28,9 @@ class TemplatePlugin:
         serve: Serve,
     ) -> None:
         self._spec, self._channel, self._serve = spec, channel, serve
-        self._pristine: dict[str, Any] = {}
+        self._texts: dict[str, str] = {}
+        self._outlines: dict[str, reduce.Outline] = {}
+        self._pristine: dict[str, CodeType] = {}
         self._errors: list[str] = []
         self.failure: str | None = None
 
@@ -64,11 +67,26 @@ class TemplatePlugin:
 
     def _compile_pristine(self, job: Mapping[str, Any]) -> None:
         """Before the fork, so that later jobs on the same file find it done."""
-        for path in job["swap"]:
-            if path not in self._pristine:
+        for path, changed in job["swap"].items():
+            if path not in self._texts:
                 place = os.path.join(self._spec["repo"], path)
                 with open(place, encoding="utf-8", newline="") as file:
-                    self._pristine[path] = self._compiler(path)(file.read(), place)
+                    self._texts[path] = file.read()
+                self._outlines[path] = reduce.Outline(self._texts[path])
+            whole = self._outlines[path].reduced(job["edits"][path], changed) is None
+            if whole and path not in self._pristine:
+                self._pristine[path] = self._compile(path, self._texts[path])
+
+    def _compile(self, path: str, text: str) -> CodeType:
+        return self._compiler(path)(text, os.path.join(self._spec["repo"], path))
+
+    def _codes(self, path: str, text: str, changed: list[str]) -> tuple[CodeType, CodeType]:
+        """The module before and after an edit, or what of it the edit touches."""
+        reduced = self._outlines[path].reduced(text, changed)
+        if reduced is None:
+            return self._pristine[path], self._compile(path, text)
+        old, new = reduced
+        return self._compile(path, old), self._compile(path, new)
 
     def _run(self, session: pytest.Session, job: Mapping[str, Any], result_fd: int) -> None:
         report = suite.reporter(result_fd)
@@ -80,9 +98,8 @@ class TemplatePlugin:
             os._exit(0)
         try:
             for path, changed in job["swap"].items():
-                place = os.path.join(self._spec["repo"], path)
-                new = self._compiler(path)(job["edits"][path], place)
-                swap.swap(self._index, self._pristine[path], new, set(changed))
+                old, new = self._codes(path, job["edits"][path], changed)
+                swap.swap(self._index, old, new, set(changed))
         except (swap.SwapRefused, SyntaxError, ValueError) as error:
             report({"kind": "swap-refused", "why": str(error)})
             os._exit(0)
