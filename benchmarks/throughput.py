@@ -27,7 +27,6 @@ from gym_codefix.grading.mutation import apply_mutation, enumerate_mutations
 from gym_codefix.grading.repair import Problem, excerpt, grade, load_problem
 from gym_codefix.runtime import NotPrepared, Runtime
 
-
 _SUBPROCESS_SHARE = 0.3
 
 

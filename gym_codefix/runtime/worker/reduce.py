@@ -14,11 +14,11 @@ class Outline:
     def __init__(self, text: str) -> None:
         self._lines = _split(text)
         self._spans: dict[str, set[Lines]] = {}
-        self._always: set[Lines] = set()
+        self._imports: set[Lines] = set()  # what they bind decides how calls are compiled
         for node in ast.parse(text).body:
             lines = _lines_of(node)
-            if isinstance(node, ast.ImportFrom) and node.module == "__future__":
-                self._always.add(lines)
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                self._imports.add(lines)
             for name in _defined(node):
                 self._spans.setdefault(name, set()).add(lines)
 
@@ -27,7 +27,7 @@ class Outline:
 
         What stays lies where it lay. None when more than these statements differ or moved.
         """
-        spans = set(self._always)
+        spans: set[Lines] = set()
         for name in changed:
             found = self._spans.get(name.partition(".")[0])
             if not found:
@@ -36,11 +36,16 @@ class Outline:
         lines = _split(text)
         if len(lines) != len(self._lines):
             return None
-        kept = {number for first, last in spans for number in range(first - 1, last)}
+        touched = _numbers(spans)
         for number, (old, new) in enumerate(zip(self._lines, lines, strict=True)):
-            if old != new and number not in kept:
+            if old != new and number not in touched:
                 return None
+        kept = touched | _numbers(self._imports)
         return _only(self._lines, kept), _only(lines, kept)
+
+
+def _numbers(spans: set[Lines]) -> set[int]:
+    return {number for first, last in spans for number in range(first - 1, last)}
 
 
 def _split(text: str) -> list[str]:
