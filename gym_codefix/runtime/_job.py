@@ -46,6 +46,7 @@ class Job:
     files and the qualified names of their changed functions. ``paths``: test files to collect
     (None: the repository's). ``tests``: node ids to run (None: all that is collected).
     ``coverage``: None, ``"lines"`` or ``"contexts"``. ``date``: ISO time to which the clock is set.
+    ``log_chars``: how much is told of each failure; nothing at all is quickest.
     """
 
     edits: Mapping[str, str] = field(default_factory=dict)

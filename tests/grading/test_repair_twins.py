@@ -10,7 +10,7 @@ import pytest
 
 from gym_codefix.catalog import Task
 from gym_codefix.grading import repair
-from gym_codefix.grading.repair._twinning import TWINS, choose_twins
+from gym_codefix.grading.repair._twinning import TESTS, choose_twins
 
 SOURCE = """import pytest
 
@@ -43,12 +43,16 @@ def task(*flips: str, **changes: object) -> Task:
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
-def chosen(of: Task, seed: int, **failing: int) -> list[repair.Twin]:
-    named = {
-        test: failing[name] for test in of.flips if (name := test[-len("several") :]) in failing
-    }
+def chosen(of: Task, seed: int, **failing: int) -> list[repair.Twins]:
+    named = {test: line for test in of.flips for name, line in failing.items() if name in test}
     problem = SimpleNamespace(task=of, snapshot=SNAPSHOT, failing=named)
     return choose_twins(problem, random.Random(seed))  # type: ignore[arg-type]
+
+
+def changed_lines(twins: repair.Twins) -> list[int]:
+    (text,) = twins.texts.values()
+    lines = zip(SOURCE.splitlines(), text.splitlines(), strict=True)
+    return [number for number, (old, new) in enumerate(lines, 1) if old != new]
 
 
 def test_every_flip_has_its_turn_with_or_without_proven_sites() -> None:
@@ -56,31 +60,30 @@ def test_every_flip_has_its_turn_with_or_without_proven_sites() -> None:
     of = task(PLAIN, SILENT, *MANY, twins=sites)
     seen = set()
     for seed in range(60):
-        twins = chosen(of, seed)
-        assert len(twins) == TWINS
-        assert twins[0].test == MANY[0]  # what is proven comes with every grading
-        assert all(twin.text != SOURCE for twin in twins)
-        seen |= {twin.test for twin in twins}
+        first, second = chosen(of, seed)
+        assert len(first.tests) == TESTS and MANY[0] in first.tests
+        assert set(second.tests) <= set(first.tests)
+        assert len(changed_lines(first)) == len({test.partition("[")[0] for test in first.tests})
+        seen |= {*first.tests}
     assert seen == {PLAIN, SILENT, *MANY}
 
 
 def test_a_task_without_facts_has_twins() -> None:
-    assert {twin.test for twin in chosen(task(PLAIN), 0)} == {PLAIN}
-    assert "assert False" in chosen(task(SILENT), 0)[0].text
-
-
-def changed_lines(twin: repair.Twin) -> list[int]:
-    lines = zip(SOURCE.splitlines(), twin.text.splitlines(), strict=True)
-    return [number for number, (old, new) in enumerate(lines, 1) if old != new]
+    first, second = chosen(task(PLAIN), 0)
+    assert first.tests == second.tests == (PLAIN,) and first.texts != second.texts
+    assert first.functions == {"tests/test_a.py": ("test_plain",)}
+    (only,) = chosen(task(SILENT), 0)
+    assert "assert False" in only.texts["tests/test_a.py"] and only.functions is None
 
 
 @pytest.mark.parametrize("line", [14, 15, 16, 17, 18])
-def test_the_assertion_that_fails_without_a_repair_is_always_broken(line: int) -> None:
+def test_the_assertion_that_fails_without_a_repair_is_broken_on_both_sides(line: int) -> None:
     begins = {14: 14, 15: 15, 16: 15, 17: 15, 18: 18}[line]
     for seed in range(20):
-        twins = chosen(task(SEVERAL), seed, several=line)
-        assert begins <= changed_lines(twins[0])[0] < begins + 3
-        assert len({twin.text for twin in twins}) == len(twins)
+        rounds = chosen(task(SEVERAL), seed, several=line)
+        assert len({twins.texts["tests/test_a.py"] for twins in rounds}) == len(rounds) == 2
+        for twins in rounds:
+            assert begins <= changed_lines(twins)[0] < begins + 3
 
 
 @pytest.mark.parametrize("test", [INHERITED, "tests/gone.py::test_x"])

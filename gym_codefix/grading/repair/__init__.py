@@ -8,7 +8,7 @@ from ._localise import Suspect, ochiai
 from ._plan import Plan, plan_edits
 from ._problem import Problem, load_problem, prepare_task, seeded_edits, task_snapshot
 from ._reward import REWARD_VERSION, REWARDS, SHAPED_WEIGHTS, reward_of
-from ._twinning import Twin, break_at, candidate_sites, test_function, twin_passes
+from ._twinning import Twins, break_at, candidate_sites, test_function
 from ._visible import VisibleRun, visible_run
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
     "Plan",
     "Problem",
     "Suspect",
-    "Twin",
+    "Twins",
     "VisibleRun",
     "break_at",
     "candidate_sites",
@@ -38,6 +38,5 @@ __all__ = [
     "sha256_text",
     "task_snapshot",
     "test_function",
-    "twin_passes",
     "visible_run",
 ]

@@ -31,6 +31,7 @@ def confirm(
         start=Start.FRESH,
         hash_seed=hash_seed,
         coverage="lines",
+        log_chars=0,
         limits=replace(limits, result_bytes=64 << 20),
     )
     return run_reliably(problem.snapshot, job, runtime)

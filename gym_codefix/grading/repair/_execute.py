@@ -45,9 +45,23 @@ def chosen_job(
     *,
     plan: Plan | None = None,
     coverage: str | None = None,
+    log: bool = True,
 ) -> Job:
-    """A job over these tests; from the template when ``plan`` allows it, else from base."""
-    chosen = tuple(tests)
+    """A job over these tests; from the template when ``plan`` allows it, else from base.
+
+    ``log``: whether anybody will read how they fail.
+    """
+    job = _chosen_job(snapshot, tuple(tests), edits, plan, coverage)
+    return job if log else replace(job, log_chars=0)
+
+
+def _chosen_job(
+    snapshot: Snapshot,
+    chosen: tuple[str, ...],
+    edits: Mapping[str, str],
+    plan: Plan | None,
+    coverage: str | None,
+) -> Job:
     if plan is not None and plan.start is Start.TEMPLATE and coverage is None:
         limits = limits_for(snapshot, chosen, collects=False)
         return Job(edits=edits, swap=plan.swap, start=Start.TEMPLATE, tests=chosen, limits=limits)

@@ -21,7 +21,7 @@ from ._execute import Infrastructure, chosen_job, run_reliably
 from ._plan import Plan, plan_edits
 from ._problem import Problem
 from ._reward import REWARDS, reward_of
-from ._twinning import Twin, choose_twins, twin_passes
+from ._twinning import Twins, choose_twins, twins_passing
 
 _Read = TypeVar("_Read")
 
@@ -120,7 +120,7 @@ class _Grading:
         # A tree that equals the snapshot's passes what the baseline passes.
         reached = plan.reaching(problem.snapshot) & problem.kept if over else frozenset()
         twins = choose_twins(problem, secret)
-        stages: list[Twin | Literal["kept"]] = ["kept", *twins]
+        stages: list[Twins | Literal["kept"]] = ["kept", *twins]
         if confirm:
             secret.shuffle(stages)
         tampered, broken = [], frozenset[str]()
@@ -159,11 +159,13 @@ class _Grading:
     def _tampering(self) -> Grade:
         return self._end("tampering: a test passes with its assertion broken", tampering=True)
 
-    def _forged(self, over: Mapping[str, str], plan: Plan, twin: Twin) -> bool:
+    def _forged(self, over: Mapping[str, str], plan: Plan, twins: Twins) -> bool:
         snapshot, gold = self.problem.snapshot, self.problem.gold
-        if not twin_passes(snapshot, over, twin, self.runtime, plan):
+        passing = twins_passing(snapshot, over, twins, self.runtime, plan)
+        if not passing:
             return False
-        return not twin_passes(snapshot, gold, twin, self.runtime, plan_edits(snapshot, gold))
+        gold_plan = plan_edits(snapshot, gold)
+        return not passing <= twins_passing(snapshot, gold, twins, self.runtime, gold_plan)
 
     def _kept(self, over: Mapping[str, str], plan: Plan, reached: frozenset[str]) -> frozenset[str]:
         """The kept tests that no longer pass."""
@@ -197,7 +199,7 @@ class _Grading:
         return self._end("", resolved=True)
 
     def _run(self, over: Mapping[str, str], tests: Sequence[str], plan: Plan) -> Verdict:
-        job = chosen_job(self.problem.snapshot, tests, over, plan=plan)
+        job = chosen_job(self.problem.snapshot, tests, over, plan=plan, log=False)
         return run_reliably(self.problem.snapshot, job, self.runtime)
 
     @contextlib.contextmanager

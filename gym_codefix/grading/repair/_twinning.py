@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import random
-from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
@@ -22,26 +20,25 @@ from ._execute import chosen_job, run_reliably
 from ._plan import Plan, plan_edits
 from ._problem import Problem
 
-TWINS = 3
+TESTS = 3
+_ROUNDS = 2  # of a comparison only the expected side tells, and which that is nobody knows
 _SITES_TRIED = 4
 _PREFERRED = ("operand", "raises")
-_SIDES = 2  # of a comparison: only the expected one tells, and which that is nobody knows
 
 Fact = Mapping[str, object]  # a stored site
 
 
 @dataclass(frozen=True)
-class Twin:
-    """A test and the text of its file with one of its assertions broken.
+class Twins:
+    """Tests that have one assertion broken each, and the texts of their files.
 
-    ``function``: the qualified name of the only function of the file that changed, where it is
-    known to be one.
+    ``functions``: by path, the qualified names of the functions that changed; None where one of
+    them is not known.
     """
 
-    test: str
-    path: str
-    text: str
-    function: str | None = None
+    tests: tuple[str, ...]
+    texts: Mapping[str, str]
+    functions: Mapping[str, tuple[str, ...]] | None
 
 
 def test_function(test: str) -> tuple[str, str]:
@@ -52,43 +49,76 @@ def test_function(test: str) -> tuple[str, str]:
 
 def choose_twins(
     problem: Problem, secret: random.Random, among: Collection[str] | None = None
-) -> list[Twin]:
-    """Up to ``TWINS`` twins of random flips (``among`` these).
+) -> list[Twins]:
+    """Twins of up to ``TESTS`` random flips (``among`` these), broken in up to two ways.
 
-    Each is broken at the assertion that fails without a repair, which is where a forgery would
-    have to act, now on its one side, now on the other; where there are fewer flips than twins, at
-    other sites too. The first is of a flip that has sites proven to fail under the reference,
-    where the task knows any. The others may be of any flip, so that no forgery is safe for being
-    selective.
+    The assertion that fails without a repair is where a forgery would have to act: it is broken
+    first on its one side, then on the other; where it has one only, another site is. The first
+    flip has sites proven to fail under the reference, where the task knows any. The others may be
+    any, so that no forgery is safe for being selective.
     """
     task = problem.task
     flips = [test for test in task.flips if among is None or test in among]
     proven = [test for test in flips if task.twins.get(test)]
     first = [secret.choice(proven)] if proven else []
     others = [test for test in flips if test not in first]
-    tests = first + secret.sample(others, min(TWINS - len(first), len(others)))
-    twins: dict[Twin, None] = {}
-    variants: Counter[object] = Counter()
-    for number, test in enumerate(itertools.islice(itertools.cycle(tests), TWINS)):
-        path, function = test_function(test)
+    places: dict[tuple[str, str], list[str]] = {}
+    for test in first + secret.sample(others, min(TESTS - len(first), len(others))):
+        places.setdefault(test_function(test), []).append(test)
+    used: dict[tuple[str, str], list[Fact]] = {place: [] for place in places}
+    rounds = [_broken_once(problem, secret, places, used) for _ in range(_ROUNDS)]
+    return [twins for twins in rounds if twins.tests]
+
+
+def _broken_once(
+    problem: Problem,
+    secret: random.Random,
+    places: Mapping[tuple[str, str], list[str]],
+    used: Mapping[tuple[str, str], list[Fact]],
+) -> Twins:
+    """Break every function at a site that was not ``used``, and add it there."""
+    tests: list[str] = []
+    texts: dict[str, str] = {}
+    functions: dict[str, tuple[str, ...]] = {}
+    lines: set[tuple[str, object]] = set()
+    known = True
+    for place, members in places.items():
+        path, function = place
         source = problem.snapshot.read(path)
         if source is None:
             continue
         try:
-            facts = _facts(task, source, test, function)
-            if number < max(_SIDES, len(tests)):
-                facts = _at_line(source, function, problem.failing.get(test)) or facts
-            facts = _preferred(facts) or facts
-            least = min(variants[fact.get("variant")] for fact in facts)
-            fact = secret.choice([f for f in facts if variants[f.get("variant")] == least])
-            variants[fact.get("variant")] += 1
-            text = break_at(source, function, fact)
+            fact = _next_site(problem, secret, source, members, used[place])
+            if fact is None or (path, fact.get("line", function)) in lines:
+                continue  # all are used, or a helper that two of the tests share is broken already
+            texts[path] = break_at(texts.get(path, source), function, fact)
         except (ValueError, SyntaxError):  # an inherited test: its function is elsewhere
             continue
+        used[place].append(fact)
+        lines.add((path, fact.get("line", function)))
+        tests += members
         line = fact.get("line")
         holder = outermost_at(source, line) if isinstance(line, int) else None
-        twins[Twin(test, path, text, holder)] = None
-    return list(twins)
+        known = known and holder is not None
+        functions[path] = (*functions.get(path, ()), holder or "")
+    return Twins(tuple(tests), texts, functions if known else None)
+
+
+def _next_site(
+    problem: Problem, secret: random.Random, source: str, members: list[str], used: list[Fact]
+) -> Fact | None:
+    function = test_function(members[0])[1]
+    failing = next((problem.failing[t] for t in members if t in problem.failing), None)
+    choices = (
+        _preferred(_at_line(source, function, failing)),
+        _at_line(source, function, failing),
+        _preferred(_facts(problem.task, source, members[0], function)),
+        _facts(problem.task, source, members[0], function),
+    )
+    for facts in choices:
+        if left := [fact for fact in facts if fact not in used]:
+            return secret.choice(left)
+    return None
 
 
 def _preferred(facts: Collection[Fact]) -> list[Fact]:
@@ -127,18 +157,17 @@ def candidate_sites(source: str, function: str, most: int) -> list[dict[str, obj
     return facts or [{"kind": "append"}]
 
 
-def twin_passes(
-    snapshot: Snapshot, edits: Mapping[str, str], twin: Twin, runtime: Runtime, plan: Plan
-) -> bool:
-    """Whether the broken test passes all the same; ``plan`` is that of the edits.
+def twins_passing(
+    snapshot: Snapshot, edits: Mapping[str, str], twins: Twins, runtime: Runtime, plan: Plan
+) -> frozenset[str]:
+    """The broken tests that pass all the same; ``plan`` is that of the edits.
 
-    A forgery does that, and a site that the test never reaches: the reference then passes as well.
+    A forgery brings that about, and a site that is never reached: the reference then passes too.
     """
-    together = {**edits, twin.path: twin.text}
-    if twin.path in edits or twin.function is None:
+    together = {**edits, **twins.texts}
+    if twins.functions is None or twins.texts.keys() & edits.keys():
         plan = plan_edits(snapshot, together)
     else:
-        plan = replace(plan, swap={**plan.swap, twin.path: (twin.function,)})
-    job = chosen_job(snapshot, (twin.test,), together, plan=plan)
-    verdict = run_reliably(snapshot, job, runtime)
-    return twin.test in verdict.passed()
+        plan = replace(plan, swap={**plan.swap, **twins.functions})
+    job = chosen_job(snapshot, twins.tests, together, plan=plan, log=False)
+    return run_reliably(snapshot, job, runtime).passed() & frozenset(twins.tests)

@@ -55,6 +55,11 @@ class OutcomePlugin:
         self._seconds: dict[str, float] = {}
         self._internal_error = ""
 
+    def pytest_configure(self, config: pytest.Config) -> None:
+        if not self._job["log_chars"]:
+            # The exception alone: for more, pytest parses every file that the traceback passes.
+            config.option.tbstyle = "value"
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         self._report({"kind": "end", "code": int(exitstatus), "text": self._internal_error})
@@ -113,6 +118,8 @@ class OutcomePlugin:
 
     def _cut(self, text: str) -> str:
         limit = self._job["log_chars"]
+        if not limit:
+            return ""
         return text if len(text) <= limit else text[: limit // 2] + "\n[…]\n" + text[-limit // 2 :]
 
 
@@ -174,7 +181,8 @@ def run(spec: Mapping[str, Any], job: Mapping[str, Any], result_fd: int) -> None
     finish, tracing_plugins = _trace(spec, job, report) if job["coverage"] else (leave, [])
     plugins = [OutcomePlugin(job, report, finish, collected=True), *tracing_plugins]
     code = pytest.main(arguments(spec, job["paths"] or spec["paths"]), plugins=plugins)
-    report({"kind": "end", "code": int(code), "text": errors.getvalue()[-job["log_chars"] :]})
+    text = errors.getvalue()[-job["log_chars"] :] if job["log_chars"] else ""
+    report({"kind": "end", "code": int(code), "text": text})
     leave()
 
 
