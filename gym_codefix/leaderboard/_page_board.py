@@ -133,6 +133,7 @@ def run_details(result: Result) -> Html:
         "Seeds": ", ".join(map(str, result.seeds)),
         "Code": commit + (" with uncommitted changes" if result.git.dirty else ""),
         "Package locks": result.lock_sha256,
+        "Python": result.python,
         "Records": f"{result.records.file}, sha256 {result.records.sha256}",
         "Intervals": f"{intervals.confidence:.0%}, {intervals.method}; {intervals.resamples} "
         f"resamples, seed {intervals.seed}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -9,6 +10,11 @@ from typing import Any
 SCHEMA_VERSION = 1
 STATUSES = ("self-reported", "replayed", "retrained")
 REFERENCE_AGENTS = ("gold", "noop", "random")
+
+
+def python_version() -> str:
+    """Major and minor version of the Python that runs this."""
+    return ".".join(map(str, sys.version_info[:2]))
 
 
 @dataclass(frozen=True)
@@ -131,6 +137,7 @@ class Result:
     environments: tuple[EnvironmentRef, ...]
     git: GitRef
     lock_sha256: str
+    python: str  # major and minor version: logs are worded by it
     isolation: tuple[str, ...]
     counts: Counts
     metrics: Metrics

@@ -23,7 +23,7 @@ from gym_codefix.leaderboard._record import (
     EpisodeRecord,
     task_facts,
 )
-from gym_codefix.leaderboard._result import Result
+from gym_codefix.leaderboard._result import Result, python_version
 
 ENVIRONMENT = "gym_codefix:gym_codefix/CodeRepair-Simple-v0"
 Progress = Callable[[str, int, int], None]
@@ -144,6 +144,7 @@ def run_agent(
         git_commit=commit,
         git_dirty=dirty,
         lock_sha256=lock_hash(),
+        python=python_version(),
         records_file=f"{name}.records.jsonl",
         command=command,
     )

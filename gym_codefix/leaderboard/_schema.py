@@ -78,6 +78,7 @@ def _result_schema() -> dict[str, Any]:
         "environments": _array(_closed({"id": _TEXT, "version": _COUNT}), minItems=1),
         "git": _closed({"commit": _OPTIONAL_TEXT, "dirty": _FLAG}),
         "lock_sha256": _SHA256,
+        "python": {"type": "string", "pattern": r"^[0-9]+\.[0-9]+$"},
         "isolation": _array(_TEXT, minItems=1, uniqueItems=True),
         "counts": _closed(dict.fromkeys(_COUNTED, _COUNT)),
         "metrics": _closed(

@@ -114,6 +114,7 @@ def result_of(suite) -> Callable[..., Result]:
             "git_commit": "0123abc",
             "git_dirty": False,
             "lock_sha256": "a" * 64,
+            "python": "3.11",
             "records_file": f"{agent}.jsonl",
             "command": f"gym-codefix bench --agent {agent}",
         }

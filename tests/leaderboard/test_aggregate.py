@@ -120,6 +120,7 @@ def test_a_suite_needs_tasks_each_once(tasks, suite, result_of):
             git_commit=None,
             git_dirty=False,
             lock_sha256="0" * 64,
+            python="3.11",
             records_file="x.jsonl",
             command="c",
         )

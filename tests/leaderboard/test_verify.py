@@ -31,6 +31,7 @@ def check(published, suite) -> Callable:
             "replay": lambda record: truth[record.task_id, record.attempt],
             "suite_tasks": suite,
             "suite_hash": SUITE_HASH,
+            "python": "3.11",
         } | options
         return verify(published, **options)
 
@@ -154,6 +155,15 @@ def test_another_log_is_a_fault(check):
     report = check(replay=lambda record: replace(record, verdict=other))
     assert report.faults[0].where == "line 1"
     assert "verdict.log_sha256" in report.faults[0].message
+
+
+def test_another_log_is_a_warning_under_another_python(check):
+    def replay(record):
+        return replace(record, verdict={**record.verdict, "log_sha256": "0" * 64})
+
+    report = check(replay=replay, python="3.13")
+    assert report.ok and len(report.warnings) == 24
+    assert not check(replay=replay, python="3.11").ok
 
 
 def test_a_failure_of_the_replay_itself_says_so(check):
