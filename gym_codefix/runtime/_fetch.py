@@ -33,7 +33,13 @@ def run_uv(
 ) -> str:
     """Run uv with the store's cache; its output (raises PrepareError with the log's tail)."""
     cache = store.path("uv", "x").parent
-    command = [find_uv_bin(), "--quiet", "--no-progress", "--cache-dir", str(cache)]
+    try:
+        program = find_uv_bin()
+    except FileNotFoundError as error:
+        raise PrepareError(
+            stage, f"uv is not installed: {error}", advice="pip install uv, as gym_codefix asks for"
+        ) from error
+    command = [program, "--quiet", "--no-progress", "--cache-dir", str(cache)]
     try:
         done = subprocess.run(
             [*command, *arguments],

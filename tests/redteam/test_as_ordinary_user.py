@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from uv import find_uv_bin
 
 pytestmark = [pytest.mark.redteam, pytest.mark.slow]
 
@@ -48,6 +49,7 @@ def interpreter_of_everybody(folder: Path) -> str:
                 dirs_exist_ok=True,
                 ignore=shutil.ignore_patterns("gym_codefix*", "__editable__*", "__pycache__"),
             )
+            shutil.copy(find_uv_bin(), venv / "bin" / "uv")
             return str(venv / "bin" / "python")
     pytest.skip(f"no {version} that an ordinary user may run")
 

@@ -84,3 +84,17 @@ def test_a_lock_with_another_hash_is_refused(
         prepare(one, store=store)
     assert "hash" in caught.value.log_tail.lower()
     assert not (store.home / "environments").exists()
+
+
+def test_a_missing_uv_is_named(
+    local: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nowhere() -> str:
+        raise FileNotFoundError("looked everywhere")
+
+    monkeypatch.setattr("gym_codefix.runtime._fetch.find_uv_bin", nowhere)
+    store = Store(tmp_path / "home")
+    with pytest.raises(PrepareError, match="uv is not installed: looked everywhere") as caught:
+        prepare(local, store=store)
+    assert "try: pip install uv" in str(caught.value)
+    assert not list(store.home.glob("environments/*"))
