@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gym_codefix.catalog import CatalogError, manifest, repos_root
+from gym_codefix.catalog import CatalogError, Manifest, manifest, repos_root
 from gym_codefix.runtime import PrepareError, Snapshot, Store, prepare
 from gym_codefix.runtime._environment import environment_key, prepare_environment
 
