@@ -12,6 +12,7 @@ from gym_codefix.grading.repair import (
     Infrastructure,
     Problem,
     chosen_job,
+    files_of,
     limits_for,
     plan_edits,
     run_reliably,
@@ -137,7 +138,7 @@ class Validator:
         job = Job(
             edits=edits,
             tests=tuple(sorted(tests)),
-            paths=tuple(sorted({test.partition("::")[0] for test in tests})),
+            paths=files_of(snapshot, sorted(tests)),
             start=Start.FRESH if run == 0 else Start.BASE,
             hash_seed=run,
             order_seed=_ORDERS[run],

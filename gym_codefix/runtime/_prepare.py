@@ -127,6 +127,7 @@ def _loaded(
         seconds=document["seconds"],
         suite_seconds=document["suite_seconds"],
         modules=tuple(document["modules"]),
+        entangled=frozenset(document["entangled"]),
         tainted=document["tainted"],
         coverage_file=folder / "coverage.json",
     )
@@ -149,7 +150,7 @@ def _unmeasured(
         tree=tree,
         environment=environment,
         layout=snapshot_layout(manifest, release, tests_release),
-        baseline=Baseline((), (), {}, 0.0, (), False, tree.parent / "coverage.json"),
+        baseline=Baseline((), (), {}, 0.0, (), frozenset(), False, tree.parent / "coverage.json"),
     )
 
 
@@ -221,6 +222,9 @@ def _measure(snapshot: Snapshot, level: str) -> None:
         raise PrepareError("baseline", f"the coverage run did not end ({why})")
     unstable = snapshot.manifest.unstable_tests(snapshot.release)
     steady = plain.passed() & measured.passed() - unstable
+    passing = [test for test in plain.collected if test in steady]
+    modules = [] if tainted else _safe_modules(measured.contexts["modules"])
+    entangled = _entangled(replace(spec, modules=tuple(modules)), level, passing, tainted)
     folder = snapshot.tree.parent
     kept = ("contexts", "sets", "files", "fixtures", "spawning", "importing")
     _store.write_json(folder / "coverage.json", {key: measured.contexts[key] for key in kept})
@@ -228,14 +232,36 @@ def _measure(snapshot: Snapshot, level: str) -> None:
         folder / "baseline.json",
         {
             "environment": snapshot.environment.name,
-            "passing": [test for test in plain.collected if test in steady],
+            "passing": passing,
+            "entangled": entangled,
             "collected": list(plain.collected),
             "seconds": {test: plain.seconds.get(test, 0.0) for test in plain.collected},
             "suite_seconds": plain.wall_s,
-            "modules": [] if tainted else _safe_modules(measured.contexts["modules"]),
+            "modules": modules,
             "tainted": tainted,
         },
     )
+
+
+def _entangled(spec: ServerSpec, level: str, passing: Sequence[str], tainted: bool) -> list[str]:
+    """The tests that pass only when other files than their own are collected too."""
+    by_file: dict[str, list[str]] = {}
+    for test in passing:
+        by_file.setdefault(test.partition("::")[0], []).append(test)
+    if len(by_file) < 2:
+        return []
+    found: list[str] = []
+    server = Server(spec, level=level, hash_seed=0, preload=not tainted)
+    try:
+        for file, tests in by_file.items():
+            job = Job(paths=(file,), tests=tuple(tests), limits=_BASELINE_LIMITS, log_chars=0)
+            passed = server.run(job).passed()
+            found += [test for test in tests if test not in passed]
+    except ServerDied as error:
+        raise PrepareError("baseline", str(error)) from error
+    finally:
+        server.close()
+    return found
 
 
 def _safe_modules(names: Sequence[str]) -> list[str]:

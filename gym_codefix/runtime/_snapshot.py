@@ -20,7 +20,7 @@ from ._server import ServerSpec
 from ._store import sha256_of
 from ._tree import files_below, root_of
 
-_FORMAT = "5"
+_FORMAT = "6"
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Baseline:
 
     ``passing``: tests with one stable, passing outcome, in collection order; ``collected``: all of
     them; ``seconds``: by test; ``modules``: what the base process imports ahead of jobs;
+    ``entangled``: those that pass only when files other than their own are collected as well;
     ``tainted``: pytest itself imports the repository, so nothing of it may be loaded ahead.
     """
 
@@ -37,6 +38,7 @@ class Baseline:
     seconds: Mapping[str, float]
     suite_seconds: float
     modules: tuple[str, ...]
+    entangled: frozenset[str]
     tainted: bool
     coverage_file: Path
 

@@ -333,3 +333,18 @@ def test_a_home_that_cannot_be_written_is_named(tmp_path: Path, local: Manifest)
     (tmp_path / "home").write_text("a file")
     with pytest.raises(StoreError, match=r"cannot write .*/home"):
         prepare(local, store=Store(tmp_path / "home"))
+
+
+def test_tests_that_need_other_files_are_known(local: Manifest, tmp_path: Path) -> None:
+    tests = tmp_path / "checkout" / "tests"
+    (tests / "test_a.py").write_text("import pkg\npkg.shared = 1\ndef test_a(): pass\n")
+    (tests / "test_b.py").write_text(
+        "import pkg\nSHARED = getattr(pkg, 'shared', 0)\n"
+        "def test_b(): assert SHARED\ndef test_c(): pass\n"
+    )
+    snapshot = prepare(local, store=Store(tmp_path / "home"))
+    needy, fine = "tests/test_b.py::test_b", "tests/test_b.py::test_c"
+    assert {needy, fine} <= set(snapshot.baseline.passing)
+    assert snapshot.baseline.entangled == {needy}
+    assert files_of(snapshot, [fine]) == ("tests/test_b.py",)
+    assert files_of(snapshot, [fine, needy]) is None

@@ -1,7 +1,7 @@
 """Repair: problems made from tasks, and patches graded against them."""
 
 from ._excerpt import excerpt
-from ._execute import Infrastructure, chosen_job, limits_for, run_reliably
+from ._execute import Infrastructure, chosen_job, files_of, limits_for, run_reliably
 from ._grade import Grade, grade
 from ._hash import sha256_text
 from ._localise import Suspect, ochiai
@@ -26,6 +26,7 @@ __all__ = [
     "candidate_sites",
     "chosen_job",
     "excerpt",
+    "files_of",
     "grade",
     "limits_for",
     "load_problem",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from gym_codefix.runtime import Job, Limits, Runtime, Snapshot, Start, Verdict
@@ -68,17 +68,26 @@ def _chosen_job(
     limits = limits_for(snapshot, chosen, slow=coverage is not None)
     if coverage is not None:
         limits = replace(limits, result_bytes=_TRACED_RESULT_BYTES)
-    return Job(edits=edits, paths=_files(chosen), tests=chosen, coverage=coverage, limits=limits)
+    return Job(
+        edits=edits,
+        paths=files_of(snapshot, chosen),
+        tests=chosen,
+        coverage=coverage,
+        limits=limits,
+    )
 
 
-def _files(tests: Iterable[str]) -> tuple[str, ...]:
+def files_of(snapshot: Snapshot, tests: Collection[str]) -> tuple[str, ...] | None:
+    """What a job collects to run these tests; None for everything."""
+    if not snapshot.baseline.entangled.isdisjoint(tests):
+        return None
     return tuple(dict.fromkeys(test.partition("::")[0] for test in tests))
 
 
 def _from_base(snapshot: Snapshot, job: Job) -> Job:
     tests = job.tests or ()
     limits = limits_for(snapshot, tests)
-    return replace(job, swap={}, start=Start.BASE, paths=_files(tests), limits=limits)
+    return replace(job, swap={}, start=Start.BASE, paths=files_of(snapshot, tests), limits=limits)
 
 
 def run_reliably(snapshot: Snapshot, job: Job, runtime: Runtime) -> Verdict:
