@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from gym_codefix.catalog import CatalogError, Manifest, manifest
+from gym_codefix.grading.repair import files_of
 from gym_codefix.runtime import (
     ArtifactMismatch,
     Job,
