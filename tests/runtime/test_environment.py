@@ -69,16 +69,13 @@ def test_a_missing_lock_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_lock_with_another_hash_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_with_another_hash_is_refused(tmp_path: Path) -> None:
     repos = tmp_path / "repos"
     (repos / "locks").mkdir(parents=True)
-    one = manifest("itsdangerous")
+    one = replace(manifest("itsdangerous"), home=repos)
     (repos / one.requirements).write_text("")
     text = (repos_root() / one.runner).read_text()
     (repos / one.runner).write_text(re.sub(r"sha256:\w{64}", "sha256:" + "0" * 64, text))
-    monkeypatch.setenv("GYM_CODEFIX_REPOS", str(repos))
     store = Store(tmp_path / "home")
     with pytest.raises(PrepareError, match=r"^environment: uv pip install") as caught:
         prepare(one, store=store)

@@ -310,7 +310,12 @@ def test_a_real_repository(tmp_path: Path, name: str, no_network: list[str]) -> 
     one = manifest(name)
     said: list[str] = []
     snapshot = prepare(one, store=store, progress=said.append)
-    assert [line.rpartition(": ")[2] for line in said] == ["environment", "tree", "baseline"]
+    assert [line.rpartition(": ")[2] for line in said] == [
+        "sdist",
+        "environment",
+        "tree",
+        "baseline",
+    ]
     assert len(snapshot.baseline.passing) > 100
     run_offline(store, name, no_network)
     assert nothing_half_written(tmp_path)

@@ -13,6 +13,7 @@ import pytest
 
 from gym_codefix.catalog import CatalogError, Manifest, parse_manifest
 from gym_codefix.runtime import ArtifactMismatch, PrepareError, Store, files_below, release_tree
+from gym_codefix.runtime._metadata import METADATA_FOLDER
 from gym_codefix.runtime._store import sha256_of
 from gym_codefix.runtime._tree import build_tree
 
@@ -174,6 +175,8 @@ def test_a_mixture_takes_tests_and_configuration_of_the_other(store: Store, tmp_
     target.mkdir()
     build_tree(manifest, "1", "2", store, target)
     texts = {path: (target / path).read_text() for path in files_below(target)}
+    metadata = {path: texts.pop(path) for path in list(texts) if path.startswith(METADATA_FOLDER)}
+    assert "Version: 1\n" in metadata[f"{METADATA_FOLDER}/thing-1.dist-info/METADATA"]
     assert texts == {
         "README": "old",
         "pkg/a.py": "A = 1\n",
