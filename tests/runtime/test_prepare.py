@@ -354,3 +354,26 @@ def test_tests_that_need_other_files_are_known(local: Manifest, tmp_path: Path) 
     assert snapshot.baseline.entangled == {needy}
     assert files_of(snapshot, [fine]) == ("tests/test_b.py",)
     assert files_of(snapshot, [fine, needy]) is None
+
+
+def test_lines_belong_to_the_test_again_after_a_wider_fixture(
+    local: Manifest, tmp_path: Path
+) -> None:
+    package = tmp_path / "checkout" / "pkg" / "__init__.py"
+    package.write_text("def double(x):\n    return x + x\n\ndef halve(x):\n    return x // 2\n")
+    (tmp_path / "checkout" / "tests" / "test_fixtures.py").write_text(
+        "import pkg\nimport pytest\n"
+        "@pytest.fixture(scope='module')\ndef inner(): return 1\n"
+        "@pytest.fixture(scope='class')\n"
+        "def outer(request):\n    request.getfixturevalue('inner')\n    return pkg.halve(8)\n"
+        "class TestIt:\n"
+        "    def test_first(self, outer): assert pkg.double(2) == outer\n"
+        "    def test_second(self, outer): pass\n"
+    )
+    coverage = prepare(local, store=Store(tmp_path / "home")).baseline.coverage
+    first, second = (f"tests/test_fixtures.py::TestIt::test_{n}" for n in ("first", "second"))
+    doubling = coverage.tests_reaching("pkg/__init__.py", 2, 2)
+    assert first in doubling and second not in doubling
+    assert {first, second} <= coverage.tests_reaching("pkg/__init__.py", 5, 5)
+    assert not coverage.ran_at_import("pkg/__init__.py", 2, 2)
+    assert not coverage.ran_at_import("pkg/__init__.py", 5, 5)

@@ -10,11 +10,14 @@ from gym_codefix.runtime import Verdict
 _TESTS_SHOWN = 5
 _LINES_SHOWN = 40
 _LIBRARY = re.compile(r"/[^\s:\"']*/lib/python3\.\d+/")  # where this machine keeps Python
-_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
+_TEMPORARY = re.compile(r"/tmp/(?:\\n|[^\s'\"`,;:)\]}>])+")  # random names
+_OURS = re.compile(r"^/run/gcf_worker/\S+.*\n?", re.MULTILINE)
 
 
 def _useful(text: str) -> str:
     """Assertion and error lines, the frames, and a little of the code around."""
+    text = _OURS.sub("", _TEMPORARY.sub("/tmp/…", text))
     text = _ADDRESS.sub("0x…", _LIBRARY.sub("<python>/", text))
     lines = [line.rstrip() for line in text.splitlines()]
     if len(lines) > _LINES_SHOWN:

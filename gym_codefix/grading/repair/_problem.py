@@ -30,7 +30,7 @@ from ._localise import Suspect, localise
 from ._log import build_log
 from ._plan import plan_edits
 
-_FORMAT = "6"
+_FORMAT = "7"
 _REACHING_TESTS = 200
 
 

@@ -73,6 +73,7 @@ class ContextPlugin:
     def __init__(self, tracer: Tracer, repo: str) -> None:
         self._tracer = tracer
         self._prefix = repo + os.sep
+        self._context = IMPORT_CONTEXT
         self._spawned = False
         self._known: set[str] = set()
         self.spawning: list[str] = []
@@ -97,11 +98,11 @@ class ContextPlugin:
         self._imports_source()
         self._spawned = False
         self.fixtures[item.nodeid] = sorted(getattr(item, "fixturenames", ()))
-        self._tracer.switch(item.nodeid)
+        self._switch(item.nodeid)
         try:
             return (yield)
         finally:
-            self._tracer.switch(IMPORT_CONTEXT)
+            self._switch(IMPORT_CONTEXT)
             if self._spawned:
                 self.spawning.append(item.nodeid)
             if self._imports_source():
@@ -109,12 +110,17 @@ class ContextPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(
-        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+        self, fixturedef: pytest.FixtureDef[Any]
     ) -> Generator[None, object, object]:
         if fixturedef.scope == "function":
             return (yield)
-        self._tracer.switch(FIXTURE_PREFIX + fixturedef.argname)
+        before = self._context  # the test's, or that of a fixture that asked for this one
+        self._switch(FIXTURE_PREFIX + fixturedef.argname)
         try:
             return (yield)
         finally:
-            self._tracer.switch(request.node.nodeid if request.scope == "function" else "")
+            self._switch(before)
+
+    def _switch(self, context: str) -> None:
+        self._context = context
+        self._tracer.switch(context)
