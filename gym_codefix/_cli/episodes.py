@@ -9,14 +9,16 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from gym_codefix.agents import make_agent
+from gym_codefix.agents import AGENTS, make_agent
 from gym_codefix.catalog import select
+
+_AGENT_HELP = ", ".join(AGENTS)
 
 
 @click.command()
 @click.option("--suite", default="embedded", show_default=True)
 @click.option("--task", "task_id", help="a task id (default: drawn by --seed)")
-@click.option("--agent", "agent_name", help="noop, random, search@K or gold; without: you")
+@click.option("--agent", "agent_name", help=_AGENT_HELP + "; without: you")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--isolation", default="auto", show_default=True)
 def play(
@@ -28,6 +30,7 @@ def play(
     """
     import gymnasium
 
+    agent = make_agent(agent_name, seed=seed) if agent_name else None
     environment = gymnasium.make(
         "gym_codefix:gym_codefix/CodeRepair-Simple-v0",
         suite=suite,
@@ -38,8 +41,7 @@ def play(
     options = {"task_id": task_id} if task_id else None
     observation, _ = environment.reset(seed=seed, options=options)
     bare = environment.unwrapped
-    if agent_name:
-        agent = make_agent(agent_name, seed=seed)
+    if agent is not None:
         action = agent.act(observation, bare.problem, bare.episodes.runtime)  # type: ignore[attr-defined]
     else:
         click.echo(observation["instruction"])
@@ -54,7 +56,9 @@ def play(
 
 @click.command()
 @click.option("--suite", "suite_name", default="embedded", show_default=True)
-@click.option("--agent", "agents", multiple=True, required=True, help="may be given several times")
+@click.option(
+    "--agent", "agents", multiple=True, required=True, help=f"repeatable: {', '.join(AGENTS)}"
+)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="folder of the rows")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(1))

@@ -87,16 +87,21 @@ def show(name: str, json_output: bool) -> None:
 @repos.command("prepare")
 @click.argument("names", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="every repository of the catalogue")
+@click.option("--suite", "suite_name", help="the repositories of a suite, such as lite")
 @click.option("--isolation", default="auto", help="see `gym-codefix doctor`")
-def prepare_repositories(names: tuple[str, ...], everything: bool, isolation: str) -> None:
+def prepare_repositories(
+    names: tuple[str, ...], everything: bool, suite_name: str | None, isolation: str
+) -> None:
     """Fetch, install and measure repositories and what their tasks need: then they work offline.
 
-    Example: gym-codefix repos prepare sqlparse toolz
+    Example: gym-codefix repos prepare --suite lite
     """
     from gym_codefix.grading.repair import prepare_task
 
+    if suite_name:
+        names += tuple(sorted({task.repository for task in suite(suite_name).tasks}))
     if not names and not everything:
-        raise click.UsageError("name a repository, or pass --all")
+        raise click.UsageError("name a repository, or pass --suite or --all")
     known = [manifest(name) for name in names] or list(manifests().values())
     runtime = Runtime(isolation=isolation)
     failed = []

@@ -122,6 +122,8 @@ def validate(what: str, json_output: bool) -> None:
 def mine(name: str, releases: str, minutes: float) -> None:
     """Slice the diffs between releases into tasks and print the valid ones as JSON lines.
 
+    The lines belong into tasks/NAME.jsonl of a catalogue.
+
     Example: gym-codefix tasks mine sqlparse --releases 0.4.2,0.4.3
     """
     from itertools import pairwise
@@ -142,6 +144,8 @@ def mine(name: str, releases: str, minutes: float) -> None:
             seconds=60 * minutes,
             progress=lambda text: click.echo(text, err=True),
         )
+        for reason, count in Counter(entry.reason for entry in found.dropped).most_common():
+            click.echo(f"{earlier} -> {later}: {count} left out: {reason}", err=True)
         for proof in validate_tasks(found.tasks, runtime):
             if proof.reason is None:
                 facts = {"id": proof.task.id, **proof.task.to_json()}

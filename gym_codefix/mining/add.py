@@ -109,6 +109,8 @@ def add_repository(
 
 def _find(source: str, store: Store) -> dict[str, Any]:
     """Name, release and where the tree comes from."""
+    if not source.strip():
+        raise PrepareError("find", "no repository is named", advice="give a path or name==version")
     pinned = _PINNED.fullmatch(source)
     if pinned:
         release = pin_release(pinned[1], pinned[2], store)

@@ -19,6 +19,7 @@ from ._store import Store
 _TIMEOUT_S = 120
 _TAIL_LINES = 12
 _OFFLINE = "check the network and the index that uv is configured to use, then run prepare again"
+_OTHER_FILE = "the index gives another file than the pinned one: trust it only after a new pin"
 _FULL_DISK = "free some space, then run prepare again"
 
 
@@ -55,6 +56,8 @@ def run_uv(
         tail = "\n".join(done.stderr.strip().splitlines()[-_TAIL_LINES:])
         if os.strerror(errno.ENOSPC) in tail:
             advice = _FULL_DISK
+        elif "hash mismatch" in tail.lower():
+            advice = _OTHER_FILE
         what = f"uv {' '.join(arguments[:2])} failed"
         raise PrepareError(stage, what, log_tail=tail, advice=advice)
     return done.stdout

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import types
+
 import pytest
 
 from gym_codefix.agents import make_agent
@@ -51,3 +54,30 @@ def test_a_long_search_undoes_an_operator() -> None:
 def test_an_unknown_agent_names_the_valid_ones(name: str) -> None:
     with pytest.raises(ValueError, match="noop, random, search@K, gold"):
         make_agent(name)
+
+
+class Mine:
+    """An agent as a user would write one."""
+
+    name, parameters = "mine", {"size": 3}
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def act(self, observation: object, problem: object, runtime: object) -> str:
+        return ""
+
+
+def test_an_agent_of_your_own_is_named_by_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("my_agents")
+    module.Mine, module.nothing = Mine, lambda seed: object()  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "my_agents", module)
+    agent = make_agent("my_agents:Mine", seed=7)
+    assert isinstance(agent, Mine) and agent.seed == 7
+    for name, words in (
+        ("my_agents:Gone", "no attribute 'Gone'"),
+        ("my_agents:nothing", "has no attribute 'name'"),
+        ("no_such_module:Mine", "No module named 'no_such_module'"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            make_agent(name)

@@ -80,6 +80,7 @@ def test_a_lock_with_another_hash_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PrepareError, match=r"^environment: uv pip install") as caught:
         prepare(one, store=store)
     assert "hash" in caught.value.log_tail.lower()
+    assert "another file than the pinned one" in caught.value.advice
     assert not (store.home / "environments").exists()
 
 
