@@ -82,6 +82,12 @@ def timed_grade(patch: Patch, runtime: Runtime, *, confirm: bool) -> tuple[float
     return time.perf_counter() - started, graded.tests_pass, graded.explanation
 
 
+def median_of(kinds: dict[str, list[float]], decision: str) -> float:
+    return statistics.median(
+        ratio for kind, ratios in kinds.items() if kind.endswith(decision) for ratio in ratios
+    )
+
+
 def report_resets(tasks: list[Task], runtime: Runtime) -> dict[str, float]:
     """Milliseconds from a task to its observation, everything prepared."""
     for task in tasks:
@@ -183,9 +189,7 @@ def main() -> None:
     patches = [patch for p in problems for patch in patches_of(p, each, rng)][
         : arguments.patches + 3 * len(problems)
     ]
-    right: list[float] = []
     confirmed: list[float] = []
-    wrong: list[float] = []
     differences = []
     kinds: dict[str, list[float]] = {}
     warm: set[str] = set()
@@ -205,10 +209,7 @@ def main() -> None:
             differences.append((patch.problem.task.id, patch.kind, decision, why, why_confirmed))
             print("DIFFERENT", *differences[-1], flush=True)
         if decision:
-            right.append(plain.seconds / ours)
             confirmed.append(plain.seconds / sure)
-        else:
-            wrong.append(plain.seconds / ours)
     figures |= {
         "patches": len(patches),
         "speedup_median_and_count_by_kind": {
@@ -216,8 +217,8 @@ def main() -> None:
             for kind, ratios in sorted(kinds.items())
         },
         "decisions_that_differ": len(differences),
-        "wrong_patch_speedup_median": statistics.median(wrong),
-        "right_patch_speedup_median": statistics.median(right),
+        "wrong_patch_speedup_median": median_of(kinds, "wrong"),
+        "right_patch_speedup_median": median_of(kinds, "right"),
         "right_patch_confirmed_speedup_median": statistics.median(confirmed),
     }
     sample = [patch for patch in patches if patch.kind in ("gold", "wrong")][:60]

@@ -1,4 +1,4 @@
-"""What every command prints with."""
+"""What every command reads and prints with."""
 
 from __future__ import annotations
 
@@ -26,3 +26,8 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
     for row in rows:
         table.add_row(*map(str, row))
     Console(highlight=False, markup=False).print(table)
+
+
+def comma_separated(text: str) -> list[str]:
+    """The parts of ``A, B,C``, empty ones left out."""
+    return [part.strip() for part in text.split(",") if part.strip()]

@@ -56,9 +56,7 @@ def play(
 
 @click.command()
 @click.option("--suite", "suite_name", default="embedded", show_default=True)
-@click.option(
-    "--agent", "agents", multiple=True, required=True, help=f"repeatable: {', '.join(AGENTS)}"
-)
+@click.option("--agent", "agents", multiple=True, required=True, help=_AGENT_HELP + "; repeatable")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="folder of the rows")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(1))

@@ -17,7 +17,7 @@ from gym_codefix.runtime import (
     prepare,
 )
 
-from ._output import as_json, print_json, print_table
+from ._output import as_json, comma_separated, print_json, print_table
 
 
 @click.group()
@@ -161,7 +161,7 @@ def add(
         out=out,
         python=python,
         split=split,
-        releases=[version.strip() for version in releases.split(",") if version.strip()],
+        releases=comma_separated(releases),
         also=also,
         level=isolation,
         progress=click.echo,

@@ -11,7 +11,7 @@ import click
 from gym_codefix.catalog import SUITES, Task, manifest, manifests, suite
 from gym_codefix.runtime import Runtime
 
-from ._output import as_json, print_json, print_table
+from ._output import as_json, comma_separated, print_json, print_table
 
 _SUITE = click.option("--suite", "suite_name", default="full", show_default=True)
 
@@ -130,7 +130,7 @@ def mine(name: str, releases: str, minutes: float) -> None:
 
     from gym_codefix.mining import mine_release, validate_tasks
 
-    versions = [version.strip() for version in releases.split(",") if version.strip()]
+    versions = comma_separated(releases)
     if len(versions) < 2:
         raise click.UsageError("--releases needs at least two versions, as in 0.4.2,0.4.3")
     known = manifests().get(name) or manifest(name)

@@ -23,7 +23,7 @@ from ._server import Server, ServerDied, ServerSpec
 from ._snapshot import Baseline, Snapshot, snapshot_key, snapshot_layout
 from ._store import Store
 from ._tree import CONFIGURATION, build_tree, files_below, release_tree
-from .worker import launch, rewrite
+from .worker import bytecode, launch
 
 Progress = Callable[[str], None]
 _ASSERTION_HOOK = b"enable_assertion_pass_hook"
@@ -165,7 +165,7 @@ def _compile_tree(environment: Path, tree: Path, layout: Layout) -> None:
         return  # the rewriting would hang on that setting
     tests = [path for path in files_below(tree) if path.endswith(".py") and layout.is_test(path)]
     subprocess.run(
-        [python, "-I", rewrite.__file__, tree, launch.REPO],
+        [python, "-I", bytecode.__file__, tree, launch.REPO],
         input="\n".join(tests),
         text=True,
         capture_output=True,

@@ -17,7 +17,7 @@ from ._job import Job, Start, Verdict
 from ._server import Server, ServerDied
 from ._snapshot import Snapshot
 from ._store import Store
-from .worker.jail import bytecode_of
+from .worker.bytecode import bytecode_of
 
 _Key = tuple[str, int, bool]
 _runtimes: weakref.WeakSet[Runtime] = weakref.WeakSet()

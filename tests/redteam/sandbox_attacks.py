@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 import time
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from gym_codefix.runtime._isolation import PROCESS
 from gym_codefix.runtime._job import Job, Limits, Verdict
 from gym_codefix.runtime._server import Server, ServerSpec
+from tests.servers import descendants, package_spec
 
 SMALL = Limits(
     cpu_s=5,
@@ -25,40 +25,17 @@ ATTACK = "tests/test_attack.py"
 
 
 def tiny_spec(root: Path) -> ServerSpec:
-    tree = root / "tree"
-    (tree / "pk").mkdir(parents=True)
-    (tree / "tests").mkdir()
-    (tree / "pk" / "__init__.py").write_text("")
-    for name in ("attack", "probes", "honest"):
-        (tree / "tests" / f"test_{name}.py").write_text("def test_ok(): pass\n")
-    return ServerSpec(
-        tree=tree,
-        environment=Path(sys.prefix),
-        source=("pk",),
-        paths=("tests",),
-        import_paths=(".",),
-        pytest_args=(),
+    tests = [f"tests/test_{name}.py" for name in ("attack", "probes", "honest")]
+    return package_spec(
+        root, {"pk/__init__.py": "", **dict.fromkeys(tests, "def test_ok(): pass\n")}
     )
-
-
-def descendants(pid: int) -> set[int]:
-    found, todo = set(), [pid]
-    while todo:
-        current = todo.pop()
-        try:
-            children = Path(f"/proc/{current}/task/{current}/children").read_text().split()
-        except OSError:
-            continue
-        todo += map(int, children)
-        found |= set(map(int, children))
-    return found
 
 
 def settles(server: Server, before: set[int]) -> bool:
     """Whether the server's processes are soon those of before."""
     deadline = time.monotonic() + 5
     while time.monotonic() < deadline:
-        if descendants(server.pid) <= before:
+        if set(descendants(server.pid)) <= before:
             return True
         time.sleep(0.05)
     return False
@@ -72,7 +49,7 @@ def attack(server: Server, body: str, limits: Limits = SMALL) -> Verdict:
         + textwrap.indent(textwrap.dedent(body).strip(), "    ")
         + "\n\ndef test_last(): pass\n"
     )
-    before_it = descendants(server.pid)
+    before_it = set(descendants(server.pid))
     if server.level == PROCESS:
         tree = Path(server.tree)
         (tree / ATTACK).write_text(text)

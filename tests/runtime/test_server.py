@@ -7,7 +7,6 @@ import importlib.util
 import os
 import re
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ import pytest
 from gym_codefix.runtime._isolation import PROCESS, choose
 from gym_codefix.runtime._job import Job, Limits, Start, Verdict
 from gym_codefix.runtime._server import Server, ServerDied, ServerSpec
+from tests.servers import children, descendants, package_spec
 
 MODULE = """\
 def add(x, y):
@@ -70,19 +70,7 @@ PATH = "pk/__init__.py"
 
 
 def spec(root: Path) -> ServerSpec:
-    tree = root / "tree"
-    (tree / "pk").mkdir(parents=True)
-    (tree / "tests").mkdir()
-    (tree / PATH).write_text(MODULE)
-    (tree / "tests" / "test_pk.py").write_text(TESTS)
-    return ServerSpec(
-        tree=tree,
-        environment=Path(sys.prefix),
-        source=("pk",),
-        paths=("tests",),
-        import_paths=(".",),
-        pytest_args=(),
-    )
+    return package_spec(root, {PATH: MODULE, "tests/test_pk.py": TESTS})
 
 
 def started(root: Path, level: str, *, preload: bool = True) -> Server:
@@ -109,17 +97,6 @@ def own(level: str, tmp_path: Path) -> Iterator[Server]:
     one = started(tmp_path, level)
     yield one
     one.close()
-
-
-def children(pid: int) -> list[int]:
-    try:
-        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []
-
-
-def descendants(pid: int) -> list[int]:
-    return [found for child in children(pid) for found in (child, *descendants(child))]
 
 
 def wait_for(condition: object, seconds: float = 10.0) -> bool:

@@ -123,19 +123,16 @@ class _Grading:
         stages: list[Twins | Literal["kept"]] = ["kept", *twins]
         if confirm:
             secret.shuffle(stages)
-        tampered, broken = [], frozenset[str]()
+        tampered, broken = False, frozenset[str]()
         for stage in stages:
             if stage == "kept":
                 with self._stage("kept"):
                     broken = self._kept(over, plan, reached)
                 if broken and self.reward == "binary":
-                    break  # worth nothing, whatever the twins say
+                    return self._broken(broken)  # worth nothing, whatever the twins say
             else:
                 with self._stage("twins"):
-                    if self._forged(over, plan, stage):
-                        tampered.append(stage)
-        if broken and self.reward == "binary":
-            return self._broken(broken)
+                    tampered = self._forged(over, plan, stage) or tampered
         if tampered:
             self.tests_pass = not broken
             return self._tampering()

@@ -28,7 +28,7 @@ from ._execute import chosen_job, run_reliably
 from ._hash import sha256_text
 from ._localise import Suspect, localise
 from ._log import build_log
-from ._plan import plan_edits
+from ._plan import Plan, plan_edits
 
 _FORMAT = "7"
 _REACHING_TESTS = 200
@@ -202,15 +202,15 @@ def _observe(
         "log": build_log(task, verdict),
         "suspects": [list(suspect) for suspect in suspects],
         "spans": [list(span) for span in spans],
-        "failing": _failing_lines(task, snapshot, broken, runtime),
+        "failing": _failing_lines(task, snapshot, broken, plan, runtime),
     }
 
 
 def _failing_lines(
-    task: Task, snapshot: Snapshot, broken: Mapping[str, str], runtime: Runtime
+    task: Task, snapshot: Snapshot, broken: Mapping[str, str], plan: Plan, runtime: Runtime
 ) -> dict[str, int]:
     """From a run of its own: the hidden flips must not be seen in what the agent is shown."""
-    job = chosen_job(snapshot, task.flips, broken, plan=plan_edits(snapshot, broken))
+    job = chosen_job(snapshot, task.flips, broken, plan=plan)
     verdict = run_reliably(snapshot, job, runtime)
     found = {}
     for test in task.flips:

@@ -10,5 +10,5 @@ sandbox whose interpreter belongs to a locked environment that knows nothing of 
 ``reduce``  leaves out of a module what an edit does not touch;
 ``swap``    replaces code objects in a forked template;
 ``tracing`` which test executes which line;
-``rewrite`` fills a new tree's cache of test modules, outside of any sandbox.
+``bytecode`` cached byte code of a tree: filled outside of any sandbox, hidden inside.
 """

@@ -16,10 +16,11 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from . import linux, seccomp
+from .bytecode import bytecode_of
 from .launch import INNER_ID, REPO
 
 _EDITS = "/edits"
@@ -61,19 +62,6 @@ def close_all_but(*kept: int) -> None:
     for descriptor in (*sorted(kept), 1 << 20):
         os.closerange(low, descriptor)
         low = descriptor + 1
-
-
-def bytecode_of(root: str, paths: Iterable[str]) -> list[str]:
-    """The cached byte code of these modules of a tree."""
-    found = []
-    for path in paths:
-        folder, name = os.path.split(path)
-        cache = os.path.join(folder, "__pycache__")
-        if name.endswith(".py") and os.path.isdir(os.path.join(root, cache)):
-            prefix = name[:-2]
-            names = os.listdir(os.path.join(root, cache))
-            found += [os.path.join(cache, entry) for entry in names if entry.startswith(prefix)]
-    return found
 
 
 def _write_edits(root: str, edits: Mapping[str, str]) -> None:

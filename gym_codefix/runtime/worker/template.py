@@ -30,6 +30,7 @@ class TemplatePlugin:
         self._spec, self._channel, self._serve = spec, channel, serve
         self._texts: dict[str, str] = {}
         self._outlines: dict[str, reduce.Outline] = {}
+        self._reduced: dict[str, tuple[str, str] | None] = {}  # of the job that comes next
         self._pristine: dict[str, CodeType] = {}
         self._errors: list[str] = []
         self.failure: str | None = None
@@ -73,16 +74,16 @@ class TemplatePlugin:
                 with open(place, encoding="utf-8", newline="") as file:
                     self._texts[path] = file.read()
                 self._outlines[path] = reduce.Outline(self._texts[path])
-            whole = self._outlines[path].reduced(job["edits"][path], changed) is None
-            if whole and path not in self._pristine:
+            self._reduced[path] = self._outlines[path].reduced(job["edits"][path], changed)
+            if self._reduced[path] is None and path not in self._pristine:
                 self._pristine[path] = self._compile(path, self._texts[path])
 
     def _compile(self, path: str, text: str) -> CodeType:
         return self._compiler(path)(text, os.path.join(self._spec["repo"], path))
 
-    def _codes(self, path: str, text: str, changed: list[str]) -> tuple[CodeType, CodeType]:
+    def _codes(self, path: str, text: str) -> tuple[CodeType, CodeType]:
         """The module before and after an edit, or what of it the edit touches."""
-        reduced = self._outlines[path].reduced(text, changed)
+        reduced = self._reduced[path]
         if reduced is None:
             return self._pristine[path], self._compile(path, text)
         old, new = reduced
@@ -98,7 +99,7 @@ class TemplatePlugin:
             os._exit(0)
         try:
             for path, changed in job["swap"].items():
-                old, new = self._codes(path, job["edits"][path], changed)
+                old, new = self._codes(path, job["edits"][path])
                 swap.swap(self._index, old, new, set(changed))
         except (swap.SwapRefused, SyntaxError, ValueError) as error:
             report({"kind": "swap-refused", "why": str(error)})
