@@ -7,7 +7,7 @@ class PrepareError(RuntimeError):
     """A repository could not be prepared.
 
     ``stage``: ``python``, ``fetch``, ``unpack``, ``environment``, ``baseline``; ``log_tail``: the
-    last lines of the log of the stage; ``advice``: what to try.
+    log of the stage, trimmed; ``advice``: what to try.
     """
 
     def __init__(self, stage: str, message: str, *, log_tail: str = "", advice: str = "") -> None:

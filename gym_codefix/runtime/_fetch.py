@@ -17,7 +17,8 @@ from ._errors import PrepareError
 from ._store import Store
 
 _TIMEOUT_S = 120
-_TAIL_LINES = 12
+_HEAD_LINES = 5
+_TAIL_LINES = 10
 _OFFLINE = "check the network and the index that uv is configured to use, then run prepare again"
 _OTHER_FILE = "the index gives another file than the pinned one: trust it only after a new pin"
 _FULL_DISK = "free some space, then run prepare again"
@@ -53,14 +54,24 @@ def run_uv(
     except (OSError, subprocess.TimeoutExpired) as error:
         raise PrepareError(stage, f"uv {arguments[0]}: {error}") from error
     if done.returncode:
-        tail = "\n".join(done.stderr.strip().splitlines()[-_TAIL_LINES:])
-        if os.strerror(errno.ENOSPC) in tail:
+        if os.strerror(errno.ENOSPC) in done.stderr:
             advice = _FULL_DISK
-        elif "hash mismatch" in tail.lower():
+        elif "hash mismatch" in done.stderr.lower():
             advice = _OTHER_FILE
         what = f"uv {' '.join(arguments[:2])} failed"
-        raise PrepareError(stage, what, log_tail=tail, advice=advice)
+        raise PrepareError(stage, what, log_tail=_trimmed(done.stderr), advice=advice)
     return done.stdout
+
+
+def _trimmed(log: str) -> str:
+    """Both ends of a log: uv names the fault first, and lists every hash after it."""
+    lines = log.strip().splitlines()
+    left_out = len(lines) - _HEAD_LINES - _TAIL_LINES
+    if left_out <= 0:
+        return "\n".join(lines)
+    return "\n".join(
+        [*lines[:_HEAD_LINES], f"… {left_out} lines left out …", *lines[-_TAIL_LINES:]]
+    )
 
 
 def _locate(name: str, release: Release, store: Store) -> str:

@@ -96,3 +96,21 @@ def test_a_missing_uv_is_named(
         prepare(local, store=store)
     assert "try: pip install uv" in str(caught.value)
     assert not list(store.home.glob("environments/*"))
+
+
+def test_the_fault_is_named_however_many_hashes_follow_it(
+    local: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "uv"
+    program.write_text(
+        "#!/bin/sh\necho 'Hash mismatch for some==1.0' >&2\n"
+        "seq 60 | sed 's/^/  sha256:/' >&2\nexit 2\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setattr("gym_codefix.runtime._fetch.find_uv_bin", lambda: str(program))
+    with pytest.raises(PrepareError) as caught:
+        prepare(local, store=Store(tmp_path / "home"))
+    assert "Hash mismatch for some==1.0" in caught.value.log_tail
+    assert "46 lines left out" in caught.value.log_tail
+    assert caught.value.log_tail.endswith("sha256:60")
+    assert "another file than the pinned one" in caught.value.advice
