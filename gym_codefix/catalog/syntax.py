@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import threading
 import warnings
@@ -30,8 +31,12 @@ def quiet_compiler() -> Iterator[None]:
         yield
 
 
+@functools.lru_cache(maxsize=16)  # grading reads a patch in five places
 def parse(text: str) -> ast.Module:
-    """The tree of a module (raises SyntaxError, ValueError, RecursionError, MemoryError)."""
+    """The tree of a module, shared by all who ask: it must not be changed.
+
+    Raises SyntaxError, ValueError, RecursionError, MemoryError.
+    """
     with quiet_compiler():
         return ast.parse(text)
 

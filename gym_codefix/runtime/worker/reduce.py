@@ -3,45 +3,84 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 Lines = tuple[int, int]  # first and last, 1-based
 
 
+@dataclass
+class _Block:
+    """What a module or class defines, by name: lines to keep whole, and classes to look into."""
+
+    spans: dict[str, set[Lines]] = field(default_factory=dict)
+    classes: dict[str, list[_Class]] = field(default_factory=dict)
+    imports: set[Lines] = field(default_factory=set)  # they decide how calls are compiled
+
+    def find(self, path: Sequence[str]) -> tuple[set[Lines], set[Lines]]:
+        """The lines that define ``path`` (empty if nothing does), and those they depend on."""
+        name, rest = path[0], path[1:]
+        found, around = set(self.spans.get(name, ())), set(self.imports)
+        for one in self.classes.get(name, ()):
+            inside, headers = one.body.find(rest) if rest else (set[Lines](), set[Lines]())
+            found |= inside or {one.lines}
+            around |= {one.header} | headers if inside else set()
+        return found, around
+
+
+@dataclass
+class _Class:
+    """A class whose header ends on a line before its body."""
+
+    lines: Lines
+    header: Lines
+    body: _Block
+
+
 class Outline:
-    """Where a module's functions and classes lie: their outermost statements, by name."""
+    """Where a module's functions and classes lie."""
 
     def __init__(self, text: str) -> None:
         self._lines = _split(text)
-        self._spans: dict[str, set[Lines]] = {}
-        self._imports: set[Lines] = set()  # what they bind decides how calls are compiled
-        for node in ast.parse(text).body:
-            lines = _lines_of(node)
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                self._imports.add(lines)
-            for name in _defined(node):
-                self._spans.setdefault(name, set()).add(lines)
+        self._module = _block(ast.parse(text).body)
 
     def reduced(self, text: str, changed: Iterable[str]) -> tuple[str, str] | None:
-        """Both texts with blank lines for all but the statements that define ``changed``.
+        """Both texts with blank lines for all but the functions ``changed``, by qualified name.
 
-        What stays lies where it lay. None when more than these statements differ or moved.
+        What stays lies where it lay, in the headers of its classes. None when more than these
+        functions differ or moved.
         """
-        spans: set[Lines] = set()
+        touched, context = set[int](), set[int]()
         for name in changed:
-            found = self._spans.get(name.partition(".")[0])
+            found, around = self._module.find(name.split("."))
             if not found:
                 return None
-            spans |= found
+            touched |= _numbers(found)
+            context |= _numbers(around)
         lines = _split(text)
         if len(lines) != len(self._lines):
             return None
-        touched = _numbers(spans)
         for number, (old, new) in enumerate(zip(self._lines, lines, strict=True)):
             if old != new and number not in touched:
                 return None
-        kept = touched | _numbers(self._imports)
+        kept = touched | context
         return _only(self._lines, kept), _only(lines, kept)
+
+
+def _block(statements: Sequence[ast.stmt]) -> _Block:
+    block = _Block()
+    for node in statements:
+        lines = _lines_of(node)
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            block.imports.add(lines)
+        body = _lines_of(node.body[0])[0] if isinstance(node, ast.ClassDef) else 0
+        if isinstance(node, ast.ClassDef) and body > node.lineno:
+            one = _Class(lines, (lines[0], body - 1), _block(node.body))
+            block.classes.setdefault(node.name, []).append(one)
+        else:
+            for name in _defined(node):
+                block.spans.setdefault(name, set()).add(lines)
+    return block
 
 
 def _numbers(spans: set[Lines]) -> set[int]:
