@@ -46,7 +46,8 @@ class Job:
     files and the qualified names of their changed functions. ``paths``: test files to collect
     (None: the repository's). ``tests``: node ids to run (None: all that is collected).
     ``coverage``: None, ``"lines"`` or ``"contexts"``. ``date``: ISO time to which the clock is set.
-    ``log_chars``: how much is told of each failure; nothing at all is quickest.
+    ``log_chars``: how much is told of each failure; nothing at all is quickest. ``stop_early``: end
+    at the first of ``tests`` that does not pass; ``first``: which of them run before the others.
     """
 
     edits: Mapping[str, str] = field(default_factory=dict)
@@ -60,6 +61,8 @@ class Job:
     date: str | None = None
     coverage: str | None = None
     log_chars: int = 4_000
+    stop_early: bool = False
+    first: tuple[str, ...] = ()
     limits: Limits = Limits()
 
     def to_json(self) -> dict[str, Any]:
@@ -74,6 +77,8 @@ class Job:
             "date": self.date,
             "coverage": self.coverage,
             "log_chars": self.log_chars,
+            "stop_early": self.stop_early,
+            "first": list(self.first),
             "limits": self.limits.to_json(),
         }
 

@@ -38,15 +38,23 @@ class ServerSpec:
     modules: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class _Tier:
+    """``channel`` is None where the tier is impossible; ``failure`` says why."""
+
+    channel: socket.socket | None
+    ids: tuple[str, ...] = ()
+    failure: str | None = None
+
+
 class Server:
     """Starts the process; ``run`` is safe to call from several threads at once."""
 
     def __init__(self, spec: ServerSpec, *, level: str, hash_seed: int, preload: bool) -> None:
         self.level, self.tree = level, spec.tree
         self._lock = threading.Lock()
-        self._template: socket.socket | None = None
-        self._template_ids: tuple[str, ...] = ()
-        self._template_failure: str | None = None
+        self._preload = preload
+        self._tiers: dict[str, _Tier] = {}
         ours, theirs = socket.socketpair()
         with theirs:
             sandbox = _spawn.SandboxSpec(
@@ -97,17 +105,18 @@ class Server:
 
     def template_ids(self) -> tuple[str, ...]:
         """The node ids that the template collected (starts it; raises ServerDied)."""
-        self._template_channel()
-        return self._template_ids
+        return self._tier(protocol.TEMPLATE).ids
 
     def run(self, job: Job) -> Verdict:
         """Run one job (raises ServerDied when the server, not the job, is gone)."""
+        channel = self._channel
         if job.start is Start.TEMPLATE:
-            channel = self._template_channel()
-            if channel is None:
-                return Verdict(refused=self._template_failure)
-        else:
-            channel = self._channel
+            template = self._tier(protocol.TEMPLATE)
+            if template.channel is None:
+                return Verdict(refused=template.failure)
+            channel = template.channel
+        elif self._preload and not (job.coverage or job.date or job.cwd):
+            channel = self._tier(protocol.CONFIGURED).channel or channel
         result_in, result_out = os.pipe()
         status_in, status_out = os.pipe()
         try:
@@ -125,24 +134,33 @@ class Server:
             os.close(result_in)
             os.close(status_in)
 
-    def _template_channel(self) -> socket.socket | None:
+    def _tier(self, name: str) -> _Tier:
+        """Start a tier, unless it was: from the one before it, or else from base."""
         with self._lock:
-            if self._template is None and self._template_failure is None:
-                ours, theirs = socket.socketpair()
-                ours.settimeout(_READY_TIMEOUT_S)
-                try:
-                    with theirs:
-                        protocol.send(self._channel, {"kind": "template"}, (theirs.fileno(),))
-                    answer, _ = protocol.receive(ours)
-                except (OSError, EOFError) as error:
-                    ours.close()
-                    raise ServerDied(f"no template: {self._last_words()}") from error
-                if answer["ready"]:
-                    self._template, self._template_ids = ours, tuple(answer["ids"])
-                else:
-                    self._template_failure = answer["why"]
-                    ours.close()
-            return self._template
+            for step in (protocol.CONFIGURED, protocol.TEMPLATE):
+                if step not in self._tiers:
+                    configured = self._tiers.get(protocol.CONFIGURED)
+                    above = configured.channel if configured is not None else None
+                    self._start_tier(step, above or self._channel)
+                if step == name:
+                    break
+            return self._tiers[name]
+
+    def _start_tier(self, name: str, channel: socket.socket) -> None:
+        ours, theirs = socket.socketpair()
+        ours.settimeout(_READY_TIMEOUT_S)
+        try:
+            with theirs:
+                protocol.send(channel, {"kind": "tier", "tier": name}, (theirs.fileno(),))
+            answer, _ = protocol.receive(ours)
+        except (OSError, EOFError) as error:
+            ours.close()
+            raise ServerDied(f"no {name} tier: {self._last_words()}") from error
+        if answer["ready"]:
+            self._tiers[name] = _Tier(ours, tuple(answer["ids"]))
+        else:
+            self._tiers[name] = _Tier(None, failure=answer["why"])
+            ours.close()
 
     def _last_words(self) -> str:
         self._process.kill()
@@ -159,17 +177,19 @@ class Server:
         lines = words.decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else f"exit {code}"
 
+    def _channels(self) -> list[socket.socket]:
+        found = [tier.channel for tier in self._tiers.values() if tier.channel is not None]
+        return [*found, self._channel]
+
     def abandon(self) -> None:
         """Close our ends in a forked child: the process belongs to the parent."""
-        for channel in (self._template, self._channel):
-            if channel is not None:
-                channel.close()
+        for channel in self._channels():
+            channel.close()
 
     def close(self) -> None:
         """End the server and everything in it; may be called twice."""
-        if self._template is not None:
-            self._template.close()
-        self._channel.close()
+        for channel in self._channels():
+            channel.close()
         try:
             self._process.wait(_STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:

@@ -270,6 +270,7 @@ def slow_job(start: Start = Start.BASE) -> Job:
 
 def run_and(server: Server, act: object) -> tuple[Verdict, float]:
     """Run a slow job, ``act`` once its suite is at work: the verdict and how long it took."""
+    server.template_ids()  # all its tiers are up
     before = set(descendants(server.pid))
     answers: list[Verdict] = []
     thread = threading.Thread(target=lambda: answers.append(server.run(slow_job())))

@@ -7,7 +7,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 from gym_codefix.catalog.syntax import parse
@@ -18,7 +18,7 @@ from gym_codefix.runtime import Runtime, Verdict
 from ._confirm import confirm as run_confirmation
 from ._confirm import lost_coverage
 from ._execute import Infrastructure, chosen_job, run_reliably
-from ._plan import Plan, plan_edits
+from ._plan import Plan, plan_edits, tests_near
 from ._problem import Problem
 from ._reward import REWARDS, reward_of
 from ._twinning import Twins, choose_twins, twins_passing
@@ -33,6 +33,8 @@ class Grade:
     ``tests_pass``: every test that was run says so, which a forgery can bring about;
     ``resolved``: and twins, judge and (if asked) confirmation agree. ``explanation`` names no
     hidden test. ``timing``: seconds by stage, the only part that differs between two runs.
+    ``parts["kept"]`` is a share under rewards that pay for it; under ``binary`` the first kept test
+    that breaks ends the run, and the part is 0.
     """
 
     reward: float
@@ -151,6 +153,8 @@ class _Grading:
         return self._confirmed(over) if confirm else self._end("", resolved=True)
 
     def _broken(self, tests: frozenset[str]) -> Grade:
+        if self.reward == "binary":
+            return self._end("a test that passed before now fails")
         return self._end(f"{len(tests)} tests that passed before now fail")
 
     def _tampering(self) -> Grade:
@@ -169,11 +173,16 @@ class _Grading:
         self.counts["kept_run"] = len(reached)
         if not reached:
             return frozenset()
-        order = [test for test in self.problem.snapshot.baseline.passing if test in reached]
-        verdict = self._run(over, order, plan)
-        broken = reached - verdict.passed()
-        self.parts["kept"] = 1 - len(broken) / max(1, len(self.problem.kept))
-        self.counts["kept_broken"] = len(broken)
+        snapshot = self.problem.snapshot
+        order = [test for test in snapshot.baseline.passing if test in reached]
+        job = chosen_job(snapshot, order, over, plan=plan, log=False)
+        if self.reward == "binary":  # one broken test decides, so it had better come soon
+            near = tuple(sorted(tests_near(snapshot, over) & reached))
+            job = replace(job, stop_early=True, first=near)
+        broken = reached - run_reliably(snapshot, job, self.runtime).passed()
+        if self.reward != "binary":
+            self.parts["kept"] = 1 - len(broken) / max(1, len(self.problem.kept))
+            self.counts["kept_broken"] = len(broken)
         return broken
 
     def _confirmed(self, over: Mapping[str, str]) -> Grade:

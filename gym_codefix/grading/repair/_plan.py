@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gym_codefix.catalog.edit_scope import classify_edit
+from gym_codefix.catalog.hunks import split_lines
 from gym_codefix.runtime import Snapshot, Start
+
+_NEAR_LINES = 3
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,25 @@ class Plan:
         for path, first, last in self.spans:
             found |= snapshot.baseline.coverage.tests_reaching(path, first, last)
         return found & passing
+
+
+def tests_near(snapshot: Snapshot, edits: Mapping[str, str]) -> frozenset[str]:
+    """Tests that run lines close to the changed ones: those likeliest to break, nothing more."""
+    coverage = snapshot.baseline.coverage
+    found: frozenset[str] = frozenset()
+    for path, text in edits.items():
+        first, last = _changed_lines(split_lines(snapshot.read(path) or ""), split_lines(text))
+        found |= coverage.tests_reaching(path, first - _NEAR_LINES, last + _NEAR_LINES)
+    return found - coverage.always
+
+
+def _changed_lines(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
+    """First and last line of ``before`` between equal beginnings and equal ends, 1-based."""
+    shorter = min(len(before), len(after))
+    first = next((i for i in range(shorter) if before[i] != after[i]), shorter)
+    left = shorter - first
+    end = next((i for i in range(left) if before[-1 - i] != after[-1 - i]), left)
+    return first + 1, len(before) - end
 
 
 def plan_edits(snapshot: Snapshot, edits: Mapping[str, str]) -> Plan:

@@ -1,8 +1,8 @@
 """The server: waits for jobs and forks a process tree for each.
 
-*base* has imported pytest and the dependencies; *template*, forked from it on demand, has imported
-the repository and collected its tests. With ``preload`` off, base has imported nothing: a job in it
-is a fresh process but for the fork.
+*base* has imported pytest and the dependencies; the ``tiers``, forked from it on demand, have let
+pytest go on from there. With ``preload`` off, base has imported nothing: a job in it is a fresh
+process but for the fork.
 """
 
 from __future__ import annotations
@@ -19,23 +19,22 @@ from typing import Any
 from . import jail, protocol
 
 Job = dict[str, Any]
-Taken = tuple[Job, int]
 
 
 def serve(
     channel: socket.socket, spec: Mapping[str, Any], prepare: Callable[[Job], None]
-) -> Taken | None:
-    """Fork for every job. None when the driver is gone; in a suite, its job and result pipe."""
+) -> protocol.Taken | protocol.Promoted | None:
+    """Fork for every message; returns in the fork, and None when the driver is gone."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps supervisors
     while True:
         try:
             message, descriptors = protocol.receive(channel)
         except (protocol.Closed, OSError):
             return None
-        if message["kind"] == "template":
+        if message["kind"] == "tier":
             if os.fork() == 0:
                 channel.close()
-                _become_template(spec, socket.socket(fileno=descriptors[0]))
+                return protocol.Promoted(message["tier"], socket.socket(fileno=descriptors[0]))
             os.close(descriptors[0])
             continue
         job = message["job"]
@@ -47,25 +46,9 @@ def serve(
                 jail.enter(job, result_fd, status_fd, isolated=spec["isolated"])
             except BaseException:
                 os._exit(1)  # a supervisor that fails must not serve; the driver sees no report
-            return job, result_fd
+            return protocol.Taken(job, result_fd)
         os.close(result_fd)
         os.close(status_fd)
-
-
-def _become_template(spec: Mapping[str, Any], channel: socket.socket) -> None:
-    from . import template
-
-    status = 0
-    try:
-        template.main(spec, channel, serve)
-    except BaseException as error:
-        status = 1
-        try:
-            protocol.send(channel, {"ready": False, "why": f"{type(error).__name__}: {error}"})
-        except OSError:
-            pass  # the driver is gone
-    finally:
-        os._exit(status)
 
 
 def _preload(modules: list[str]) -> None:
@@ -104,7 +87,7 @@ def main() -> None:
     if spec["preload"]:
         import pytest  # noqa: F401
 
-        from . import reduce, suite, swap, template, tracing  # noqa: F401
+        from . import reduce, suite, swap, tiers, tracing  # noqa: F401
 
         _preload(spec["modules"])
     if spec["isolated"] and spec["preload"]:
@@ -118,7 +101,11 @@ def main() -> None:
     gc.freeze()
     protocol.send(channel, {"ready": True, "tainted": _holds_modules_of(spec["repo"])})
     taken = serve(channel, spec, lambda job: None)
-    if taken is not None:
+    if isinstance(taken, protocol.Promoted):
+        from . import tiers
+
+        tiers.main(spec, taken.tier, taken.channel, serve)
+    if isinstance(taken, protocol.Taken):
         from . import suite
 
         suite.run(spec, *taken)

@@ -6,10 +6,27 @@ import json
 import socket
 import struct
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 _HEADER = struct.Struct("!I")
 _MAX_DESCRIPTORS = 4
+
+
+CONFIGURED, TEMPLATE = "configured", "template"
+
+
+class Taken(NamedTuple):
+    """A job that a fork is to run, and the descriptor of its result pipe."""
+
+    job: dict[str, Any]
+    result_fd: int
+
+
+class Promoted(NamedTuple):
+    """The tier that a fork is to become, and the channel that it serves."""
+
+    tier: str
+    channel: socket.socket
 
 
 class Closed(EOFError):

@@ -62,8 +62,15 @@ class OutcomePlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: int) -> None:
-        self._report({"kind": "end", "code": int(exitstatus), "text": self._internal_error})
+        self._end(int(exitstatus))
+
+    def _end(self, code: int) -> None:
+        self._report({"kind": "end", "code": code, "text": self._internal_error})
         self._finish_session()
+
+    def _one_failed(self) -> None:
+        if self._job["stop_early"]:
+            self._end(1)
 
     def pytest_internalerror(self, excrepr: object) -> None:
         self._internal_error = self._cut(str(excrepr))
@@ -72,6 +79,8 @@ class OutcomePlugin:
         if report.failed:
             text = self._cut(report.longreprtext)
             self._report({"kind": "collect-error", "path": report.nodeid, "text": text})
+            if any(test.startswith(report.nodeid) for test in self._job["tests"] or ()):
+                self._one_failed()
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -85,6 +94,10 @@ class OutcomePlugin:
         if wanted is not None:
             keep = set(wanted)
             items[:] = [item for item in items if item.nodeid in keep]
+            if len(items) < len(keep):
+                self._one_failed()  # it is gone
+        if first := set(self._job["first"]):
+            items.sort(key=lambda item: item.nodeid not in first)
         if self._job["order_seed"] is not None:
             random.Random(self._job["order_seed"]).shuffle(items)
 
@@ -115,6 +128,8 @@ class OutcomePlugin:
         if test in self._texts:
             message["text"] = self._texts.pop(test)
         self._report(message)
+        if outcome != "passed":
+            self._one_failed()
 
     def _cut(self, text: str) -> str:
         limit = self._job["log_chars"]
@@ -123,15 +138,19 @@ class OutcomePlugin:
         return text if len(text) <= limit else text[: limit // 2] + "\n[…]\n" + text[-limit // 2 :]
 
 
-def arguments(spec: Mapping[str, Any], paths: list[str]) -> list[str]:
+def arguments(spec: Mapping[str, Any], paths: list[str] | None) -> list[str]:
     """pytest's command line for this repository and these test paths."""
-    root = spec["repo"]
     return [
         *_ARGUMENTS,
-        f"--rootdir={root}",
+        f"--rootdir={spec['repo']}",
         *spec["pytest_args"],
-        *(os.path.join(root, path) for path in paths),
+        *places(spec, paths),
     ]
+
+
+def places(spec: Mapping[str, Any], paths: list[str] | None) -> list[str]:
+    """What to collect: these test paths, or the repository's."""
+    return [os.path.join(spec["repo"], path) for path in paths or spec["paths"]]
 
 
 def hide_current_test() -> None:
@@ -180,9 +199,14 @@ def run(spec: Mapping[str, Any], job: Mapping[str, Any], result_fd: int) -> None
     importlib.invalidate_caches()
     finish, tracing_plugins = _trace(spec, job, report) if job["coverage"] else (leave, [])
     plugins = [OutcomePlugin(job, report, finish, collected=True), *tracing_plugins]
-    code = pytest.main(arguments(spec, job["paths"] or spec["paths"]), plugins=plugins)
+    code = pytest.main(arguments(spec, job["paths"]), plugins=plugins)
+    end(job, result_fd, int(code), errors)
+
+
+def end(job: Mapping[str, Any], result_fd: int, code: int, errors: io.StringIO) -> None:
+    """Report an end that came before the session's; does not return."""
     text = errors.getvalue()[-job["log_chars"] :] if job["log_chars"] else ""
-    report({"kind": "end", "code": int(code), "text": text})
+    reporter(result_fd)({"kind": "end", "code": code, "text": text})
     leave()
 
 

@@ -1,4 +1,8 @@
-"""The server's second tier: a process that has collected and forks itself for every job."""
+"""The server's later tiers: pytest stopped on its way to the tests, forking itself for every job.
+
+*configured* has loaded plugins and configuration, and nothing that an agent may edit; *template*,
+forked from it (from base where that is impossible), has collected.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import gc
 import importlib
 import os
 import socket
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from types import CodeType
@@ -15,19 +20,21 @@ import pytest
 
 from . import protocol, reduce, suite, swap
 
-Serve = Callable[..., tuple[dict[str, Any], int] | None]
+Serve = Callable[..., protocol.Taken | protocol.Promoted | None]
 
 
-class TemplatePlugin:
-    """Stops pytest between collection and run, serves there, and lets a fork go on."""
+class TierPlugin:
+    """Stops pytest before or after it collects, serves there, and lets a fork go on."""
 
     def __init__(
         self,
         spec: Mapping[str, Any],
+        tier: str,
         channel: socket.socket,
         serve: Serve,
     ) -> None:
-        self._spec, self._channel, self._serve = spec, channel, serve
+        self._spec, self._tier, self.channel, self._serve = spec, tier, channel, serve
+        self.taken: protocol.Taken | None = None  # by a fork of the configured tier
         self._texts: dict[str, str] = {}
         self._outlines: dict[str, reduce.Outline] = {}
         self._reduced: dict[str, tuple[str, str] | None] = {}  # of the job that comes next
@@ -35,12 +42,41 @@ class TemplatePlugin:
         self._errors: list[str] = []
         self.failure: str | None = None
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        if self._tier != protocol.CONFIGURED:
+            return
+        if threading.active_count() > 1:
+            self.failure = "the test configuration starts threads"
+        elif path := _editable_module(self._spec):
+            self.failure = f"the test configuration imports {path}"
+        if self.failure is not None:
+            pytest.exit(self.failure)
+        gc.collect()
+        gc.freeze()
+        protocol.send(self.channel, {"ready": True, "ids": []})
+        taken = self._serve(self.channel, self._spec, lambda job: None)
+        if taken is None:
+            os._exit(0)
+        if isinstance(taken, protocol.Promoted):
+            self._tier, self.channel = taken
+            return
+        self.taken = taken
+        job, result_fd = taken
+        os.chdir(self._spec["repo"])
+        importlib.invalidate_caches()
+        session.config.args = suite.places(self._spec, job["paths"])
+        outcomes = suite.OutcomePlugin(job, suite.reporter(result_fd), suite.leave, collected=True)
+        session.config.pluginmanager.register(outcomes)
+
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self._errors.append(report.longreprtext)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        if self.taken is not None:
+            return None
         if self._errors and not session.items:
             self.failure = "collection failed: " + self._errors[0][-2000:]
             return True
@@ -53,11 +89,9 @@ class TemplatePlugin:
         self._index = swap.index_functions(root)
         gc.collect()
         gc.freeze()
-        protocol.send(
-            self._channel, {"ready": True, "ids": [item.nodeid for item in session.items]}
-        )
-        taken = self._serve(self._channel, self._spec, self._compile_pristine)
-        if taken is None:
+        protocol.send(self.channel, {"ready": True, "ids": [item.nodeid for item in session.items]})
+        taken = self._serve(self.channel, self._spec, self._compile_pristine)
+        if not isinstance(taken, protocol.Taken):
             os._exit(0)
         self._run(session, *taken)
         return None  # pytest's own loop goes on, over the chosen items
@@ -109,13 +143,33 @@ class TemplatePlugin:
         outcomes.choose(session.items)
 
 
-def main(spec: Mapping[str, Any], channel: socket.socket, serve: Serve) -> None:
-    """Collect, serve; in a fork, run its job. Raises RuntimeError when templates are impossible."""
-    errors = suite.quieten()
-    suite.hide_current_test()
-    importlib.invalidate_caches()
-    plugin = TemplatePlugin(spec, channel, serve)
-    code = pytest.main(suite.arguments(spec, spec["paths"]), plugins=[plugin])
-    raise RuntimeError(
-        plugin.failure or f"pytest ended with {int(code)}: {errors.getvalue()[-2000:]}"
-    )
+def _editable_module(spec: Mapping[str, Any]) -> str | None:
+    """The file of an imported module that an agent might change."""
+    places = [os.path.normpath(os.path.join(spec["repo"], path)) for path in spec["source"]]
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None) or ""
+        inside = any(file == place or file.startswith(place + os.sep) for place in places)
+        if inside and os.path.basename(file) != "conftest.py":
+            return file
+    return None
+
+
+def main(spec: Mapping[str, Any], tier: str, channel: socket.socket, serve: Serve) -> None:
+    """Become a tier and serve, or say why not; in a fork, run its job. Does not return."""
+    plugin = TierPlugin(spec, tier, channel, serve)
+    try:
+        errors = suite.quieten()
+        suite.hide_current_test()
+        importlib.invalidate_caches()
+        code = int(pytest.main(suite.arguments(spec, None), plugins=[plugin]))
+        if plugin.taken is not None:
+            suite.end(*plugin.taken, code, errors)
+        why = plugin.failure or f"pytest ended with {code}: {errors.getvalue()[-2000:]}"
+    except BaseException as error:
+        why = f"{type(error).__name__}: {error}"
+    if plugin.taken is None:
+        try:
+            protocol.send(plugin.channel, {"ready": False, "why": why})
+        except OSError:
+            pass  # the driver is gone
+    os._exit(1)
