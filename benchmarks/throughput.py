@@ -28,6 +28,7 @@ from gym_codefix.grading.repair import Problem, excerpt, grade, load_problem
 from gym_codefix.runtime import NotPrepared, Runtime
 
 _SUBPROCESS_SHARE = 0.3
+_PROGRESS_EVERY = 20
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,13 @@ def timed_grade(patch: Patch, runtime: Runtime, *, confirm: bool) -> tuple[float
     started = time.perf_counter()
     graded = grade(patch.problem, patch.edits, runtime, confirm=confirm)
     return time.perf_counter() - started, graded.tests_pass, graded.explanation
+
+
+def medians_by_kind(kinds: dict[str, list[float]]) -> dict[str, tuple[float, int]]:
+    return {
+        kind: (round(statistics.median(ratios), 1), len(ratios))
+        for kind, ratios in sorted(kinds.items())
+    }
 
 
 def median_of(kinds: dict[str, list[float]], decision: str) -> float:
@@ -193,7 +201,7 @@ def main() -> None:
     differences = []
     kinds: dict[str, list[float]] = {}
     warm: set[str] = set()
-    for patch in patches:
+    for number, patch in enumerate(patches, 1):
         if patch.problem.task.id not in warm:  # as in training: a known task, an unseen patch
             warm.add(patch.problem.task.id)
             other = mutated(patch.problem, patch.problem.reference_edits(), rng) or {}
@@ -210,12 +218,11 @@ def main() -> None:
             print("DIFFERENT", *differences[-1], flush=True)
         if decision:
             confirmed.append(plain.seconds / sure)
+        if number % _PROGRESS_EVERY == 0:
+            print(f"{number}/{len(patches)}", json.dumps(medians_by_kind(kinds)), flush=True)
     figures |= {
         "patches": len(patches),
-        "speedup_median_and_count_by_kind": {
-            kind: [round(statistics.median(ratios), 1), len(ratios)]
-            for kind, ratios in sorted(kinds.items())
-        },
+        "speedup_median_and_count_by_kind": medians_by_kind(kinds),
         "decisions_that_differ": len(differences),
         "wrong_patch_speedup_median": median_of(kinds, "wrong"),
         "right_patch_speedup_median": median_of(kinds, "right"),

@@ -19,20 +19,40 @@ from ._snapshot import Snapshot
 from ._store import Store
 from .worker.bytecode import bytecode_of
 
+_CONTAINER_MEMORY = Path("/sys/fs/cgroup/memory.max")
+_SERVER_BYTES = 64 << 20
+_FEWEST_SERVERS, _MOST_SERVERS = 8, 128
+
 _Key = tuple[str, int, bool]
 _runtimes: weakref.WeakSet[Runtime] = weakref.WeakSet()
+
+
+def _servers_that_fit() -> int:
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        memory = min(memory, int(_CONTAINER_MEMORY.read_text()))
+    except (OSError, ValueError):
+        pass  # no container, or one without a limit ("max")
+    share = memory // 2 // (os.cpu_count() or 1)
+    return max(_FEWEST_SERVERS, min(_MOST_SERVERS, share // _SERVER_BYTES))
 
 
 class Runtime:
     """Thread-safe; one for a process is enough (``default_runtime``).
 
-    ``isolation``: see ``ISOLATION_CHOICES``; ``max_servers``: how many idle servers are kept.
+    ``isolation``: see ``ISOLATION_CHOICES``; ``max_servers``: how many idle servers are kept (by
+    default what fits into half of the memory when one process per core does the same).
     Raises IsolationUnavailable, ValueError.
     """
 
     def __init__(
-        self, store: Store | None = None, isolation: str = "auto", max_servers: int = 8
+        self,
+        store: Store | None = None,
+        isolation: str = "auto",
+        max_servers: int | None = None,
     ) -> None:
+        if max_servers is None:
+            max_servers = _servers_that_fit()
         if max_servers < 1:
             raise ValueError(f"max_servers must be at least 1, not {max_servers}")
         self.store = store or Store()

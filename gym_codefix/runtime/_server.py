@@ -54,7 +54,8 @@ class Server:
         self.level, self.tree = level, spec.tree
         self._lock = threading.Lock()
         self._preload = preload
-        self._tiers: dict[str, _Tier] = {}
+        self._configured_tier: _Tier | None = None
+        self._template_tier: _Tier | None = None
         ours, theirs = socket.socketpair()
         with theirs:
             sandbox = _spawn.SandboxSpec(
@@ -105,18 +106,18 @@ class Server:
 
     def template_ids(self) -> tuple[str, ...]:
         """The node ids that the template collected (starts it; raises ServerDied)."""
-        return self._tier(protocol.TEMPLATE).ids
+        return self._template().ids
 
     def run(self, job: Job) -> Verdict:
         """Run one job (raises ServerDied when the server, not the job, is gone)."""
         channel = self._channel
         if job.start is Start.TEMPLATE:
-            template = self._tier(protocol.TEMPLATE)
+            template = self._template()
             if template.channel is None:
                 return Verdict(refused=template.failure)
             channel = template.channel
         elif self._preload and not (job.coverage or job.date or job.cwd):
-            channel = self._tier(protocol.CONFIGURED).channel or channel
+            channel = self._configured().channel or channel
         result_in, result_out = os.pipe()
         status_in, status_out = os.pipe()
         try:
@@ -134,19 +135,21 @@ class Server:
             os.close(result_in)
             os.close(status_in)
 
-    def _tier(self, name: str) -> _Tier:
-        """Start a tier, unless it was: from the one before it, or else from base."""
+    def _configured(self) -> _Tier:
         with self._lock:
-            for step in (protocol.CONFIGURED, protocol.TEMPLATE):
-                if step not in self._tiers:
-                    configured = self._tiers.get(protocol.CONFIGURED)
-                    above = configured.channel if configured is not None else None
-                    self._start_tier(step, above or self._channel)
-                if step == name:
-                    break
-            return self._tiers[name]
+            if self._configured_tier is None:
+                self._configured_tier = self._fork_tier(protocol.CONFIGURED, self._channel)
+            return self._configured_tier
 
-    def _start_tier(self, name: str, channel: socket.socket) -> None:
+    def _template(self) -> _Tier:
+        configured = self._configured()
+        with self._lock:
+            if self._template_tier is None:
+                above = configured.channel or self._channel
+                self._template_tier = self._fork_tier(protocol.TEMPLATE, above)
+            return self._template_tier
+
+    def _fork_tier(self, name: str, channel: socket.socket) -> _Tier:
         ours, theirs = socket.socketpair()
         ours.settimeout(_READY_TIMEOUT_S)
         try:
@@ -157,10 +160,9 @@ class Server:
             ours.close()
             raise ServerDied(f"no {name} tier: {self._last_words()}") from error
         if answer["ready"]:
-            self._tiers[name] = _Tier(ours, tuple(answer["ids"]))
-        else:
-            self._tiers[name] = _Tier(None, failure=answer["why"])
-            ours.close()
+            return _Tier(ours, tuple(answer["ids"]))
+        ours.close()
+        return _Tier(None, failure=answer["why"])
 
     def _last_words(self) -> str:
         self._process.kill()
@@ -178,7 +180,8 @@ class Server:
         return lines[-1] if lines else f"exit {code}"
 
     def _channels(self) -> list[socket.socket]:
-        found = [tier.channel for tier in self._tiers.values() if tier.channel is not None]
+        tiers = (self._template_tier, self._configured_tier)
+        found = [tier.channel for tier in tiers if tier is not None and tier.channel is not None]
         return [*found, self._channel]
 
     def abandon(self) -> None:

@@ -21,6 +21,7 @@ def server(
     root = tmp_path_factory.mktemp("sandbox")
     os.chmod(root, 0o755)
     one = Server(tiny_spec(root), level=request.param, hash_seed=0, preload=True)
+    one.template_ids()  # all its tiers are up: what comes after belongs to a job
     yield one
     one.close()
 

@@ -237,6 +237,18 @@ def test_bad_arguments_are_refused(shared_store: Store) -> None:
         Runtime(shared_store, isolation="none")
 
 
+@pytest.mark.parametrize(("limit", "servers"), [("max", None), (str(2 << 30), 8), ("no", None)])
+def test_as_many_servers_are_kept_as_memory_allows(
+    shared_store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, limit: str, servers: int
+) -> None:
+    (tmp_path / "memory.max").write_text(limit + "\n")
+    monkeypatch.setattr("gym_codefix.runtime._runtime._CONTAINER_MEMORY", tmp_path / "memory.max")
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    kept = Runtime(shared_store)._max_servers
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert kept == servers if servers else 8 <= kept <= max(8, total // 8 // (64 << 20))
+
+
 def test_the_default_runtime_is_one_for_each_home(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -262,6 +262,63 @@ def test_a_template_that_cannot_collect_refuses(level: str, tmp_path: Path) -> N
         server.close()
 
 
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"pytest.ini": "[pytest]\nfilterwarnings =\n    error::pk.Old\n"},
+        {"tests/conftest.py": "import pk\n"},
+        {"tests/__init__.py": "", "tests/conftest.py": "import pk\n"},
+        {},
+    ],
+)
+def test_an_edit_is_seen_however_early_pytest_imports_it(
+    level: str, tmp_path: Path, others: dict[str, str]
+) -> None:
+    text = MODULE + "\nclass Old(UserWarning):\n    pass\n"
+    tests = "import pk\n\ndef test_add():\n    assert pk.add(1, 2) == 3\n"
+    one = package_spec(tmp_path, {PATH: text, "tests/test_pk.py": tests, **others})
+    server = Server(one, level=level, hash_seed=0, preload=True)
+    try:
+        assert set(server.run(Job()).outcomes.values()) == {"passed"}
+        wrong = Job(edits={PATH: text.replace("x + y", "x - y")})
+        assert set(server.run(wrong).outcomes.values()) == {"failed"}
+        broken = server.run(Job(edits={PATH: text + "raise LookupError\n"}))
+        assert not broken.passed()
+        new = server.run(Job(edits={PATH: text + "import pk.more\n", "pk/more.py": ""}))
+        assert set(new.outcomes.values()) == {"passed"}
+        swapped = server.run(replace(wrong, swap={PATH: ("add",)}, start=Start.TEMPLATE))
+        assert set(swapped.outcomes.values()) == {"failed"}
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize("start", [Start.BASE, Start.TEMPLATE])
+def test_the_first_that_fails_ends_it(server: Server, start: Start) -> None:
+    text = MODULE.replace("self.side * self.side", "0")
+    names = ("test_add", "test_area", "test_counter", "test_zero[0]")
+    tests = tuple(f"tests/test_pk.py::{name}" for name in names)
+    swap = {PATH: ("Shape.area",)} if start is Start.TEMPLATE else {}
+    job = Job(edits={PATH: text}, swap=swap, start=start, tests=tests, stop_early=True)
+    verdict = server.run(job)
+    assert verdict.outcomes == {tests[0]: "passed", tests[1]: "failed"} and verdict.ended
+    verdict = server.run(replace(job, first=tests[1:3]))
+    assert verdict.outcomes == {tests[1]: "failed"}
+    verdict = server.run(replace(job, first=tests[2:], tests=(tests[0], *tests[2:])))
+    assert list(verdict.outcomes) == [*tests[2:], tests[0]]
+    assert set(verdict.outcomes.values()) == {"passed"}
+
+
+@pytest.mark.parametrize("text", ["raise LookupError\n", "from pk import gone\n"])
+def test_what_cannot_be_collected_ends_it(server: Server, text: str) -> None:
+    broken = {"tests/test_pk.py": text, "tests/test_z.py": "def test_z(): pass\n"}
+    tests = ("tests/test_pk.py::test_add", "tests/test_z.py::test_z")
+    job = Job(edits=broken, tests=tests)
+    assert server.run(job).passed() == {tests[1]}
+    assert not server.run(replace(job, stop_early=True)).outcomes
+    gone = {**broken, "tests/test_pk.py": "def test_other(): pass\n"}
+    assert not server.run(replace(job, edits=gone, stop_early=True)).outcomes
+
+
 def slow_job(start: Start = Start.BASE) -> Job:
     text = "import time\n\ndef test_first(): pass\n\ndef test_slow(): time.sleep(20)\n"
     limits = Limits(wall_s=25)

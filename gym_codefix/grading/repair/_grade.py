@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 from gym_codefix.catalog.syntax import parse
 from gym_codefix.grading.judge import changed_checks, lost_checks
 from gym_codefix.grading.policy import refuse
-from gym_codefix.runtime import Runtime, Verdict
+from gym_codefix.runtime import Runtime, Start, Verdict
 
 from ._confirm import confirm as run_confirmation
 from ._confirm import lost_coverage
@@ -173,17 +173,31 @@ class _Grading:
         self.counts["kept_run"] = len(reached)
         if not reached:
             return frozenset()
-        snapshot = self.problem.snapshot
-        order = [test for test in snapshot.baseline.passing if test in reached]
-        job = chosen_job(snapshot, order, over, plan=plan, log=False)
         if self.reward == "binary":  # one broken test decides, so it had better come soon
-            near = tuple(sorted(tests_near(snapshot, over) & reached))
-            job = replace(job, stop_early=True, first=near)
-        broken = reached - run_reliably(snapshot, job, self.runtime).passed()
-        if self.reward != "binary":
-            self.parts["kept"] = 1 - len(broken) / max(1, len(self.problem.kept))
-            self.counts["kept_broken"] = len(broken)
+            near = tests_near(self.problem.snapshot, over) & reached
+            if plan.start is Start.TEMPLATE or 2 * len(near) > len(reached):
+                return self._broken_of(over, plan, reached, first=near)
+            return (near and self._broken_of(over, plan, near)) or self._broken_of(
+                over, plan, reached - near
+            )
+        broken = self._broken_of(over, plan, reached)
+        self.parts["kept"] = 1 - len(broken) / max(1, len(self.problem.kept))
+        self.counts["kept_broken"] = len(broken)
         return broken
+
+    def _broken_of(
+        self,
+        over: Mapping[str, str],
+        plan: Plan,
+        tests: frozenset[str],
+        first: frozenset[str] = frozenset(),
+    ) -> frozenset[str]:
+        """Those that do not pass; under ``binary``, those that an early end left out as well."""
+        snapshot = self.problem.snapshot
+        order = [test for test in snapshot.baseline.passing if test in tests]
+        job = chosen_job(snapshot, order, over, plan=plan, log=False)
+        job = replace(job, stop_early=self.reward == "binary", first=tuple(sorted(first)))
+        return tests - run_reliably(snapshot, job, self.runtime).passed()
 
     def _confirmed(self, over: Mapping[str, str]) -> Grade:
         problem = self.problem

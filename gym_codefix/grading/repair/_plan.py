@@ -40,7 +40,7 @@ def tests_near(snapshot: Snapshot, edits: Mapping[str, str]) -> frozenset[str]:
     for path, text in edits.items():
         first, last = _changed_lines(split_lines(snapshot.read(path) or ""), split_lines(text))
         found |= coverage.tests_reaching(path, first - _NEAR_LINES, last + _NEAR_LINES)
-    return found - coverage.always
+    return found - coverage.always - snapshot.baseline.entangled
 
 
 def _changed_lines(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:

@@ -104,7 +104,7 @@ def main() -> None:
     if isinstance(taken, protocol.Promoted):
         from . import tiers
 
-        tiers.main(spec, taken.tier, taken.channel, serve)
+        tiers.main(spec, taken, serve)
     if isinstance(taken, protocol.Taken):
         from . import suite
 

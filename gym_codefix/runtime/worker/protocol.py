@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 _HEADER = struct.Struct("!I")
 _MAX_DESCRIPTORS = 4
-
-
 CONFIGURED, TEMPLATE = "configured", "template"
 
 

@@ -1,7 +1,7 @@
 """The server's later tiers: pytest stopped on its way to the tests, forking itself for every job.
 
-*configured* has loaded plugins and configuration, and nothing that an agent may edit; *template*,
-forked from it (from base where that is impossible), has collected.
+*configured* has loaded pytest's plugins and nothing of the repository, not even a conftest;
+*template* has collected. It is forked from configured, or from base where that is impossible.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from __future__ import annotations
 import gc
 import importlib
 import os
-import socket
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from types import CodeType
 from typing import Any
 
@@ -26,14 +25,9 @@ Serve = Callable[..., protocol.Taken | protocol.Promoted | None]
 class TierPlugin:
     """Stops pytest before or after it collects, serves there, and lets a fork go on."""
 
-    def __init__(
-        self,
-        spec: Mapping[str, Any],
-        tier: str,
-        channel: socket.socket,
-        serve: Serve,
-    ) -> None:
-        self._spec, self._tier, self.channel, self._serve = spec, tier, channel, serve
+    def __init__(self, spec: Mapping[str, Any], start: protocol.Promoted, serve: Serve) -> None:
+        self._spec, self._serve = spec, serve
+        self._tier, self.channel = start
         self.taken: protocol.Taken | None = None  # by a fork of the configured tier
         self._texts: dict[str, str] = {}
         self._outlines: dict[str, reduce.Outline] = {}
@@ -42,15 +36,17 @@ class TierPlugin:
         self._errors: list[str] = []
         self.failure: str | None = None
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionstart(self, session: pytest.Session) -> None:
-        if self._tier != protocol.CONFIGURED:
-            return
-        if threading.active_count() > 1:
-            self.failure = "the test configuration starts threads"
-        elif path := _editable_module(self._spec):
-            self.failure = f"the test configuration imports {path}"
-        if self.failure is not None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)  # ahead of what imports categories of warnings
+    def pytest_load_initial_conftests(
+        self, early_config: pytest.Config, args: list[str]
+    ) -> Generator[None, object, object]:
+        if self._tier == protocol.CONFIGURED:
+            self._serve_configured(early_config, args)
+        return (yield)
+
+    def _serve_configured(self, early_config: pytest.Config, args: list[str]) -> None:
+        if _holds_source(self._spec):
+            self.failure = "pytest itself imports what an edit may change"
             pytest.exit(self.failure)
         gc.collect()
         gc.freeze()
@@ -58,16 +54,18 @@ class TierPlugin:
         taken = self._serve(self.channel, self._spec, lambda job: None)
         if taken is None:
             os._exit(0)
+        importlib.invalidate_caches()
         if isinstance(taken, protocol.Promoted):
             self._tier, self.channel = taken
             return
         self.taken = taken
         job, result_fd = taken
         os.chdir(self._spec["repo"])
-        importlib.invalidate_caches()
-        session.config.args = suite.places(self._spec, job["paths"])
+        places = suite.places(self._spec, job["paths"])
+        args[-len(self._spec["paths"]) :] = places
+        early_config.known_args_namespace.file_or_dir = places
         outcomes = suite.OutcomePlugin(job, suite.reporter(result_fd), suite.leave, collected=True)
-        session.config.pluginmanager.register(outcomes)
+        early_config.pluginmanager.register(outcomes)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
@@ -143,20 +141,17 @@ class TierPlugin:
         outcomes.choose(session.items)
 
 
-def _editable_module(spec: Mapping[str, Any]) -> str | None:
-    """The file of an imported module that an agent might change."""
+def _holds_source(spec: Mapping[str, Any]) -> bool:
     places = [os.path.normpath(os.path.join(spec["repo"], path)) for path in spec["source"]]
-    for module in list(sys.modules.values()):
-        file = getattr(module, "__file__", None) or ""
-        inside = any(file == place or file.startswith(place + os.sep) for place in places)
-        if inside and os.path.basename(file) != "conftest.py":
-            return file
-    return None
+    files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
+    return any(
+        file == place or file.startswith(place + os.sep) for file in files for place in places
+    )
 
 
-def main(spec: Mapping[str, Any], tier: str, channel: socket.socket, serve: Serve) -> None:
-    """Become a tier and serve, or say why not; in a fork, run its job. Does not return."""
-    plugin = TierPlugin(spec, tier, channel, serve)
+def main(spec: Mapping[str, Any], start: protocol.Promoted, serve: Serve) -> None:
+    """Become a tier and serve, or say why not; in a fork, go on from there. Does not return."""
+    plugin = TierPlugin(spec, start, serve)
     try:
         errors = suite.quieten()
         suite.hide_current_test()
