@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from gym_codefix.catalog.hunks import split_lines
 from gym_codefix.catalog.syntax import parse
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -21,7 +22,7 @@ class Check:
 
     `kind` is "raise", "assert", "guard" or "broad-except"; `shape` is a dump without positions;
     `outcome` names the exception raised, or "return"; `names` are the names that the check reads;
-    `under` are the conditions that it stands under, outermost first.
+    `under` are the conditions that it stands under, outermost first; `text` is its first line.
     """
 
     kind: str
@@ -30,7 +31,7 @@ class Check:
     outcome: str
     names: frozenset[str]
     line: int
-    text: str
+    text: str = ""
     under: tuple[str, ...] = ()
 
 
@@ -54,6 +55,10 @@ def read_contents(text: str, *, exports_imports: bool) -> Contents:
     tree = parse(text)
     contents = Contents()
     _read_block(tree.body, "", contents, exports_imports)
+    lines = split_lines(text)
+    contents.checks = [
+        replace(check, text=lines[check.line - 1].strip()[:120]) for check in contents.checks
+    ]
     return contents
 
 
@@ -196,8 +201,7 @@ def _check(
         for inner in ast.walk(part)
         if isinstance(inner, (ast.Name, ast.Attribute))
     )
-    text = ast.unparse(node).splitlines()[0][:120]
-    return Check(kind, function, _dump(parts), outcome, names, node.lineno, text)
+    return Check(kind, function, _dump(parts), outcome, names, node.lineno)
 
 
 def _outcome(test: ast.expr, body: list[ast.stmt]) -> str:

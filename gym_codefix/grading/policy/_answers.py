@@ -7,61 +7,71 @@ from collections.abc import Iterator
 
 from gym_codefix.grading.policy import _tables as tables
 from gym_codefix.grading.policy._fold import Budget
+from gym_codefix.grading.policy._scopes import Scopes
 
 _WORK_OF_A_FUNCTION = 50
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-def answering_classes(tree: ast.Module, budget: Budget) -> Iterator[tuple[str, int]]:
+def answering_classes(scopes: Scopes, budget: Budget) -> Iterator[tuple[str, int]]:
     """(name, line) of every special method that answers without looking, and its like.
 
     Names are "Outer.Inner.__eq__"; "X.__eq__ on str" for a value type that redefines equality.
     """
     functions: dict[str, list[_Function]] = {}
-    for node in ast.walk(tree):
+    for node in scopes.scope_of:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             functions.setdefault(node.name, []).append(node)
-    todo: list[tuple[str, ast.AST]] = [("", tree)]
-    while todo:
-        prefix, node = todo.pop()
-        for child in ast.iter_child_nodes(node):
-            name = getattr(child, "name", None) if _defines(child) else None
-            todo.append((f"{prefix}{name}." if name else prefix, child))
-        if isinstance(node, ast.ClassDef):
-            yield from _in_class(prefix, node, functions, budget)
-        elif isinstance(node, ast.Dict):
-            yield from _in_dict(prefix, node, functions)
+    for node in scopes.scope_of:
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                if name in tables.ANSWERING_METHODS or name == "__class__":
+                    parent = scopes.parent_of[node]
+                    for owner in _classes_around(node, scopes):
+                        if owner is parent or name in tables.ANSWERING_METHODS:
+                            yield from _in_class(owner, name, node.lineno, [node], scopes, budget)
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    if isinstance(target, ast.Name) and target.id.startswith("__"):
+                        meant = _meant(value, functions)
+                        for owner in _classes_around(node, scopes):
+                            line = node.lineno
+                            yield from _in_class(owner, target.id, line, meant, scopes, budget)
+            case ast.Dict():
+                yield from _in_dict(_qualified(node, scopes), node, functions)
 
 
 def _defines(node: ast.AST) -> bool:
     return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
 
+def _classes_around(node: ast.AST, scopes: Scopes) -> Iterator[ast.ClassDef]:
+    return (up for up in scopes.chain(node) if isinstance(up, ast.ClassDef))
+
+
+def _qualified(node: ast.AST, scopes: Scopes) -> str:
+    """The definitions around a node and its own, each with a dot behind it."""
+    around = [up for up in (node, *scopes.chain(node)) if _defines(up)]
+    return "".join(f"{getattr(up, 'name', '')}." for up in reversed(around))
+
+
 def _in_class(
-    prefix: str, node: ast.ClassDef, functions: dict[str, list[_Function]], budget: Budget
+    owner: ast.ClassDef,
+    method: str,
+    line: int,
+    candidates: list[_Function],
+    scopes: Scopes,
+    budget: Budget,
 ) -> Iterator[tuple[str, int]]:
-    bases = {base.id for base in node.bases if isinstance(base, ast.Name)} & tables.VALUE_TYPES
-    for method, line, candidates in _members(node, functions):
-        budget.spend(1 + _WORK_OF_A_FUNCTION * len(candidates))
-        if method == "__class__" or any(_answers_blindly(method, f) for f in candidates):
-            yield f"{prefix}{method}", line
-        if method in {"__eq__", "__ne__"}:
-            for base in sorted(bases):
-                yield f"{prefix}{method} on {base}", line
-
-
-def _members(
-    node: ast.ClassDef, functions: dict[str, list[_Function]]
-) -> Iterator[tuple[str, int, list[_Function]]]:
-    for part in ast.walk(node):
-        match part:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                if part in node.body or name in tables.ANSWERING_METHODS:
-                    yield name, part.lineno, [part]
-            case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    if isinstance(target, ast.Name) and target.id.startswith("__"):
-                        yield target.id, part.lineno, _meant(value, functions)
+    """What a class's method means, which one of the ``candidates`` is."""
+    budget.spend(1 + _WORK_OF_A_FUNCTION * len(candidates))
+    prefix = _qualified(owner, scopes)
+    if method == "__class__" or any(_answers_blindly(method, f) for f in candidates):
+        yield f"{prefix}{method}", line
+    if method in {"__eq__", "__ne__"}:
+        bases = {base.id for base in owner.bases if isinstance(base, ast.Name)}
+        for base in sorted(bases & tables.VALUE_TYPES):
+            yield f"{prefix}{method} on {base}", line
 
 
 def _in_dict(

@@ -7,6 +7,8 @@ import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from gym_codefix.catalog.syntax import child_nodes
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -126,7 +128,7 @@ def _children(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         inner = Scope("function", scope)
         outside = _outside_of_function(node)
-        for child in ast.iter_child_nodes(node):
+        for child in child_nodes(node):
             if isinstance(child, ast.arguments):
                 yield child, inner
             else:
@@ -134,23 +136,23 @@ def _children(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
     elif isinstance(node, ast.ClassDef):
         inner = Scope("class", scope)
         body = set(node.body)
-        for child in ast.iter_child_nodes(node):
+        for child in child_nodes(node):
             yield child, inner if child in body else scope
     elif isinstance(node, ast.arguments):
         # Parameters belong to the function; defaults and annotations are evaluated around it.
         around = scope.parent or scope
-        for child in ast.iter_child_nodes(node):
+        for child in child_nodes(node):
             yield child, scope if isinstance(child, ast.arg) else around
     elif isinstance(node, _COMPREHENSIONS):
         inner = Scope("comprehension", scope)
-        for child in ast.iter_child_nodes(node):
+        for child in child_nodes(node):
             yield child, inner
     elif isinstance(node, ast.comprehension):
         # The first iterable is evaluated outside; treating all of them so errs towards refusing.
-        for child in ast.iter_child_nodes(node):
+        for child in child_nodes(node):
             yield child, (scope.parent or scope) if child is node.iter else scope
     else:
-        for child in ast.iter_child_nodes(node):
+        for child in child_nodes(node):
             yield child, scope
 
 

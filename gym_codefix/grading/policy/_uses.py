@@ -6,7 +6,7 @@ import ast
 import re
 from functools import lru_cache
 
-from gym_codefix.catalog.syntax import parse
+from gym_codefix.catalog.syntax import child_nodes, parse
 from gym_codefix.grading.policy import _tables as tables
 from gym_codefix.grading.policy._answers import answering_classes
 from gym_codefix.grading.policy._fold import Budget
@@ -39,7 +39,6 @@ class _Reader:
         self._scopes = read_scopes(tree)
         self._budget = Budget()
         self._names = Names(self._scopes, self._budget)
-        self._tree = tree
         self._uses: dict[Use, int] = {}
 
     def read(self) -> dict[Use, int]:
@@ -47,7 +46,7 @@ class _Reader:
             self._visit(node)
         for store in stores(self._scopes, self._names):
             self._store(store)
-        for name, line in answering_classes(self._tree, self._budget):
+        for name, line in answering_classes(self._scopes, self._budget):
             self._add("always-equal", name, line)
         return self._uses
 
@@ -241,7 +240,7 @@ class _Reader:
                 continue
             seen.add(part)
             self._budget.spend()
-            todo.extend(ast.iter_child_nodes(part))
+            todo.extend(child_nodes(part))
             if isinstance(part, ast.Name):
                 todo.extend(self._names.values(part))
             text = self._names.text(part)
