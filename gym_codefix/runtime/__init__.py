@@ -10,7 +10,7 @@ from ._isolation import LEVELS as ISOLATION_LEVELS
 from ._isolation import IsolationUnavailable
 from ._isolation import choose as choose_isolation
 from ._isolation import explain as explain_isolation
-from ._job import Job, Limits, Start, Verdict
+from ._job import Job, Limits, Start, Verdict, file_of
 from ._prepare import load_snapshot, prepare
 from ._runtime import Runtime, default_runtime
 from ._server import ServerDied
@@ -41,6 +41,7 @@ __all__ = [
     "choose_isolation",
     "default_runtime",
     "explain_isolation",
+    "file_of",
     "files_below",
     "load_snapshot",
     "normal_name",

@@ -8,6 +8,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
+def file_of(test: str) -> str:
+    """The test file of a node id."""
+    return test.partition("::")[0]
+
+
 @dataclass(frozen=True)
 class Limits:
     """Bounds on one job: CPU and wall seconds, bytes and counts for its whole process tree.
@@ -47,7 +52,8 @@ class Job:
     (None: the repository's). ``tests``: node ids to run (None: all that is collected).
     ``coverage``: None, ``"lines"`` or ``"contexts"``. ``date``: ISO time to which the clock is set.
     ``log_chars``: how much is told of each failure; nothing at all is quickest. ``stop_early``: end
-    at the first of ``tests`` that does not pass; ``first``: which of them run before the others.
+    at the first of ``tests`` that does not pass. ``gate``: those of them that run first, whatever
+    becomes of them, and end the job if one did not pass; ``first``: those that run next.
     """
 
     edits: Mapping[str, str] = field(default_factory=dict)
@@ -62,6 +68,7 @@ class Job:
     coverage: str | None = None
     log_chars: int = 4_000
     stop_early: bool = False
+    gate: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
     limits: Limits = Limits()
 
@@ -78,6 +85,7 @@ class Job:
             "coverage": self.coverage,
             "log_chars": self.log_chars,
             "stop_early": self.stop_early,
+            "gate": list(self.gate),
             "first": list(self.first),
             "limits": self.limits.to_json(),
         }

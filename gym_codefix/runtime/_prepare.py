@@ -18,7 +18,7 @@ from gym_codefix.catalog import Layout, Manifest
 from . import _isolation, _store
 from ._environment import environment_key, prepare_environment
 from ._errors import NotPrepared, PrepareError
-from ._job import Job, Limits, Start, Verdict
+from ._job import Job, Limits, Start, Verdict, file_of
 from ._server import Server, ServerDied, ServerSpec
 from ._snapshot import Baseline, Snapshot, snapshot_key, snapshot_layout
 from ._store import Store
@@ -247,7 +247,7 @@ def _entangled(spec: ServerSpec, level: str, passing: Sequence[str], tainted: bo
     """The tests that pass only when other files than their own are collected too."""
     by_file: dict[str, list[str]] = {}
     for test in passing:
-        by_file.setdefault(test.partition("::")[0], []).append(test)
+        by_file.setdefault(file_of(test), []).append(test)
     if len(by_file) < 2:
         return []
     found: list[str] = []

@@ -308,6 +308,22 @@ def test_the_first_that_fails_ends_it(server: Server, start: Start) -> None:
     assert set(verdict.outcomes.values()) == {"passed"}
 
 
+@pytest.mark.parametrize("start", [Start.BASE, Start.TEMPLATE])
+def test_a_gate_runs_first_and_whole_and_lets_the_others_run(server: Server, start: Start) -> None:
+    text = MODULE.replace("self.side * self.side", "0")
+    names = ("test_area", "test_counter", "test_add", "test_zero[0]")
+    tests = tuple(f"tests/test_pk.py::{name}" for name in names)
+    swap = {PATH: ("Shape.area",)} if start is Start.TEMPLATE else {}
+    job = Job(edits={PATH: text}, swap=swap, start=start, tests=tests)
+    closed = server.run(replace(job, gate=tests[:2]))
+    assert closed.outcomes == {tests[0]: "failed", tests[1]: "passed"} and closed.ended
+    opened = server.run(replace(job, gate=tests[1:3], first=tests[3:], stop_early=True))
+    assert list(opened.outcomes) == [tests[2], tests[1], tests[3], tests[0]] and opened.ended
+    gone = "tests/test_pk.py::test_gone"
+    absent = server.run(replace(job, tests=(*tests, gone), gate=(gone, tests[1])))
+    assert absent.outcomes == ({tests[1]: "passed"} if start is Start.BASE else {})
+
+
 @pytest.mark.parametrize("text", ["raise LookupError\n", "from pk import gone\n"])
 def test_what_cannot_be_collected_ends_it(server: Server, text: str) -> None:
     broken = {"tests/test_pk.py": text, "tests/test_z.py": "def test_z(): pass\n"}

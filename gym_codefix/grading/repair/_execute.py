@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from gym_codefix.runtime import Job, Limits, Runtime, Snapshot, Start, Verdict
+from gym_codefix.runtime import Job, Limits, Runtime, Snapshot, Start, Verdict, file_of
 
 from ._plan import Plan
 
@@ -81,7 +81,7 @@ def files_of(snapshot: Snapshot, tests: Collection[str]) -> tuple[str, ...] | No
     """What a job collects to run these tests; None for everything."""
     if not snapshot.baseline.entangled.isdisjoint(tests):
         return None
-    return tuple(dict.fromkeys(test.partition("::")[0] for test in tests))
+    return tuple(dict.fromkeys(file_of(test) for test in tests))
 
 
 def _from_base(snapshot: Snapshot, job: Job) -> Job:

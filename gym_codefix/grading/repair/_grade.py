@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 from gym_codefix.catalog.syntax import parse
 from gym_codefix.grading.judge import changed_checks, lost_checks
 from gym_codefix.grading.policy import refuse
-from gym_codefix.runtime import Runtime, Start, Verdict
+from gym_codefix.runtime import Runtime, Start, Verdict, file_of
 
 from ._confirm import confirm as run_confirmation
 from ._confirm import lost_coverage
@@ -22,6 +22,8 @@ from ._plan import Plan, plan_edits, tests_near
 from ._problem import Problem
 from ._reward import REWARDS, reward_of
 from ._twinning import Twins, choose_twins, twins_passing
+
+_BESIDE_S = 0.25
 
 _Read = TypeVar("_Read")
 
@@ -50,6 +52,14 @@ class Grade:
     explanation: str = ""
     tests: Mapping[str, int] = field(default_factory=dict)
     timing: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """Kept tests that an edit reaches: those known to be ``broken``, and those ``left`` to run."""
+
+    broken: frozenset[str]
+    left: frozenset[str]
 
 
 class _Grading:
@@ -87,21 +97,40 @@ class _Grading:
         except ValueError as error:  # it parses, but does not compile
             self.parts["parses"] = 0.0
             return self._end(f"does not compile: {error}")
-        wrong = self._flips(over, plan)
+        # A tree that equals the snapshot's passes what the baseline passes.
+        reached = plan.reaching(problem.snapshot) & problem.kept if over else frozenset()
+        self.counts["kept_run"] = len(reached)
+        beside = frozenset() if confirm else self._beside(over, plan, reached)
+        verdict, wrong = self._flips(over, plan, beside)
         if wrong is not None:
             return wrong
-        return self._prove(edits, over, plan, confirm=confirm)
+        kept = _Kept(beside - verdict.passed(), reached - beside)
+        return self._prove(edits, over, plan, kept, confirm=confirm)
 
-    def _flips(self, over: Mapping[str, str], plan: Plan) -> Grade | None:
+    def _beside(
+        self, over: Mapping[str, str], plan: Plan, reached: frozenset[str]
+    ) -> frozenset[str]:
+        """Kept tests that cost so little more that they run in the process of the flips."""
+        snapshot = self.problem.snapshot
+        if plan.start is not Start.TEMPLATE:
+            files = {file_of(test) for test in self.problem.task.flips}
+            near = tests_near(snapshot, over) & reached
+            reached = frozenset(test for test in near if file_of(test) in files)
+        seconds = sum(snapshot.baseline.seconds.get(test, 0.0) for test in reached)
+        return reached if seconds <= _BESIDE_S else frozenset()
+
+    def _flips(
+        self, over: Mapping[str, str], plan: Plan, beside: frozenset[str]
+    ) -> tuple[Verdict, Grade | None]:
         task = self.problem.task
         with self._stage("flips"):
-            verdict = self._run(over, task.flips, plan)
+            verdict = self._run(over, beside, plan, gate=task.flips)
         passed = verdict.passed() & set(task.flips)
         self.parts["builds"] = float(bool(verdict.outcomes) and not verdict.collect_errors)
         self.parts["flipped"] = len(passed) / len(task.flips)
         self.counts["flips_passed"], self.counts["flips"] = len(passed), len(task.flips)
-        if passed == set(task.flips) and verdict.ended:
-            return None
+        if passed == set(task.flips) and (verdict.ended or not beside <= verdict.passed()):
+            return verdict, None
         seen = passed >= set(task.visible)
         failing = len(task.flips) - len(passed)
         reason = f"{failing} of {len(task.flips)} target tests still fail"
@@ -112,15 +141,20 @@ class _Grading:
         if self.reward != "binary":  # what passed is paid for, so it must be true
             twins = choose_twins(self.problem, self._secret, among=passed)
             if any(self._forged(over, plan, twin) for twin in twins):
-                return self._tampering()
-        return self._end(reason, overfit=seen and bool(task.hidden) and verdict.ended)
+                return verdict, self._tampering()
+        overfit = seen and bool(task.hidden) and verdict.ended
+        return verdict, self._end(reason, overfit=overfit)
 
     def _prove(
-        self, edits: Mapping[str, str], over: Mapping[str, str], plan: Plan, *, confirm: bool
+        self,
+        edits: Mapping[str, str],
+        over: Mapping[str, str],
+        plan: Plan,
+        kept: _Kept,
+        *,
+        confirm: bool,
     ) -> Grade:
         problem, secret = self.problem, self._secret
-        # A tree that equals the snapshot's passes what the baseline passes.
-        reached = plan.reaching(problem.snapshot) & problem.kept if over else frozenset()
         twins = choose_twins(problem, secret)
         stages: list[Twins | Literal["kept"]] = ["kept", *twins]
         if confirm:
@@ -129,7 +163,7 @@ class _Grading:
         for stage in stages:
             if stage == "kept":
                 with self._stage("kept"):
-                    broken = self._kept(over, plan, reached)
+                    broken = self._broken_kept(over, plan, kept)
                 if broken and self.reward == "binary":
                     return self._broken(broken)  # worth nothing, whatever the twins say
             else:
@@ -168,19 +202,18 @@ class _Grading:
         gold_plan = plan_edits(snapshot, gold)
         return not passing <= twins_passing(snapshot, gold, twins, self.runtime, gold_plan)
 
-    def _kept(self, over: Mapping[str, str], plan: Plan, reached: frozenset[str]) -> frozenset[str]:
-        """The kept tests that no longer pass."""
-        self.counts["kept_run"] = len(reached)
-        if not reached:
-            return frozenset()
+    def _broken_kept(self, over: Mapping[str, str], plan: Plan, kept: _Kept) -> frozenset[str]:
+        """The kept tests that do not pass; under ``binary`` one of them at least."""
         if self.reward == "binary":  # one broken test decides, so it had better come soon
-            near = tests_near(self.problem.snapshot, over) & reached
-            if plan.start is Start.TEMPLATE or 2 * len(near) > len(reached):
-                return self._broken_of(over, plan, reached, first=near)
-            return (near and self._broken_of(over, plan, near)) or self._broken_of(
-                over, plan, reached - near
+            near = tests_near(self.problem.snapshot, over) & kept.left
+            if plan.start is Start.TEMPLATE or 2 * len(near) > len(kept.left):
+                return kept.broken or self._broken_of(over, plan, kept.left, near)
+            return (
+                kept.broken
+                or self._broken_of(over, plan, near)
+                or self._broken_of(over, plan, kept.left - near)
             )
-        broken = self._broken_of(over, plan, reached)
+        broken = kept.broken | self._broken_of(over, plan, kept.left)
         self.parts["kept"] = 1 - len(broken) / max(1, len(self.problem.kept))
         self.counts["kept_broken"] = len(broken)
         return broken
@@ -190,14 +223,11 @@ class _Grading:
         over: Mapping[str, str],
         plan: Plan,
         tests: frozenset[str],
-        first: frozenset[str] = frozenset(),
+        near: frozenset[str] = frozenset(),
     ) -> frozenset[str]:
-        """Those that do not pass; under ``binary``, those that an early end left out as well."""
-        snapshot = self.problem.snapshot
-        order = [test for test in snapshot.baseline.passing if test in tests]
-        job = chosen_job(snapshot, order, over, plan=plan, log=False)
-        job = replace(job, stop_early=self.reward == "binary", first=tuple(sorted(first)))
-        return tests - run_reliably(snapshot, job, self.runtime).passed()
+        if not tests:
+            return frozenset()
+        return tests - self._run(over, tests, plan, near=near).passed()
 
     def _confirmed(self, over: Mapping[str, str]) -> Grade:
         problem = self.problem
@@ -218,9 +248,22 @@ class _Grading:
             )
         return self._end("", resolved=True)
 
-    def _run(self, over: Mapping[str, str], tests: Sequence[str], plan: Plan) -> Verdict:
-        job = chosen_job(self.problem.snapshot, tests, over, plan=plan, log=False)
-        return run_reliably(self.problem.snapshot, job, self.runtime)
+    def _run(
+        self,
+        over: Mapping[str, str],
+        kept: frozenset[str],
+        plan: Plan,
+        *,
+        gate: Sequence[str] = (),
+        near: frozenset[str] = frozenset(),
+    ) -> Verdict:
+        snapshot = self.problem.snapshot
+        tests = [*gate, *(test for test in snapshot.baseline.passing if test in kept)]
+        job = chosen_job(snapshot, tests, over, plan=plan, log=False)
+        first = tuple(test for test in tests if test in near)
+        stop = self.reward == "binary"
+        job = replace(job, gate=tuple(gate), first=first, stop_early=stop)
+        return run_reliably(snapshot, job, self.runtime)
 
     @contextlib.contextmanager
     def _stage(self, name: str) -> Iterator[None]:

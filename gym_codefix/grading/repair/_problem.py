@@ -16,6 +16,7 @@ from gym_codefix.runtime import (
     Runtime,
     Snapshot,
     Store,
+    file_of,
     load_snapshot,
     prepare,
     read_json,
@@ -214,7 +215,7 @@ def _failing_lines(
     verdict = run_reliably(snapshot, job, runtime)
     found = {}
     for test in task.flips:
-        path = test.partition("::")[0]
+        path = file_of(test)
         lines = re.findall(
             rf"^{re.escape(path)}:(\d+): ", verdict.texts.get(test, ""), re.MULTILINE
         )
@@ -225,9 +226,7 @@ def _failing_lines(
 
 def _near_failures(task: Task, snapshot: Snapshot, passing: frozenset[str]) -> list[str]:
     """Passing tests of the files that hold the failing ones."""
-    files = {test.partition("::")[0] for test in task.visible}
+    files = {file_of(test) for test in task.visible}
     return [
-        test
-        for test in snapshot.baseline.passing
-        if test in passing and test.partition("::")[0] in files
+        test for test in snapshot.baseline.passing if test in passing and file_of(test) in files
     ][:_REACHING_TESTS]

@@ -78,7 +78,7 @@ def _broken_once(
 ) -> Twins:
     """Break every function at a site that was not ``used``, and add it there."""
     tests: list[str] = []
-    texts: dict[str, str] = {}
+    broken: dict[str, list[tuple[str, Fact]]] = {}
     functions: dict[str, tuple[str, ...]] = {}
     lines: set[tuple[str, object]] = set()
     known = True
@@ -91,16 +91,21 @@ def _broken_once(
             fact = _next_site(problem, secret, source, members, used[place])
             if fact is None or (path, fact.get("line", function)) in lines:
                 continue  # all are used, or a helper that two of the tests share is broken already
-            texts[path] = break_at(texts.get(path, source), function, fact)
+            break_at(source, (function, fact))
         except (ValueError, SyntaxError):  # an inherited test: its function is elsewhere
             continue
         used[place].append(fact)
+        broken.setdefault(path, []).append((function, fact))
         lines.add((path, fact.get("line", function)))
         tests += members
         line = fact.get("line")
         holder = outermost_at(source, line) if isinstance(line, int) else None
         known = known and holder is not None
         functions[path] = (*functions.get(path, ()), holder or "")
+    texts = {
+        path: break_at(problem.snapshot.read(path) or "", *breaks)
+        for path, breaks in broken.items()
+    }
     return Twins(tuple(tests), texts, functions if known else None)
 
 
@@ -142,11 +147,14 @@ def _facts(task: Task, source: str, test: str, function: str) -> list[Fact]:
     return list(candidate_sites(source, function, _SITES_TRIED))
 
 
-def break_at(source: str, function: str, fact: Fact) -> str:
-    """The twin of a stored site (raises ValueError)."""
-    if fact["kind"] == "append":
-        return append_failure(source, function)
-    return break_assertion(source, TwinSite.from_json(dict(fact)))
+def break_at(source: str, *breaks: tuple[str, Fact]) -> str:
+    """The twin of stored sites, each with the function that it breaks (raises ValueError)."""
+    sites = [TwinSite.from_json(dict(fact)) for _, fact in breaks if fact["kind"] != "append"]
+    text = break_assertion(source, *sites)
+    for function, fact in breaks:
+        if fact["kind"] == "append":
+            text = append_failure(text, function)
+    return text
 
 
 def candidate_sites(source: str, function: str, most: int) -> list[dict[str, object]]:

@@ -9,7 +9,7 @@ import json
 import os
 import random
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import pytest
@@ -54,6 +54,12 @@ class OutcomePlugin:
         self._texts: dict[str, str] = {}
         self._seconds: dict[str, float] = {}
         self._internal_error = ""
+        self._gate = frozenset(job["gate"])
+        self._gate_holds = True
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        if not self._gate_holds and nodeid not in self._gate:
+            self._end(1)
 
     def pytest_configure(self, config: pytest.Config) -> None:
         if not self._job["log_chars"]:
@@ -68,8 +74,10 @@ class OutcomePlugin:
         self._report({"kind": "end", "code": code, "text": self._internal_error})
         self._finish_session()
 
-    def _one_failed(self) -> None:
-        if self._job["stop_early"]:
+    def _not_passing(self, tests: Collection[str]) -> None:
+        if not self._gate.isdisjoint(tests):
+            self._gate_holds = False
+        elif tests and self._job["stop_early"]:
             self._end(1)
 
     def pytest_internalerror(self, excrepr: object) -> None:
@@ -79,8 +87,8 @@ class OutcomePlugin:
         if report.failed:
             text = self._cut(report.longreprtext)
             self._report({"kind": "collect-error", "path": report.nodeid, "text": text})
-            if any(test.startswith(report.nodeid) for test in self._job["tests"] or ()):
-                self._one_failed()
+            wanted = self._job["tests"] or ()
+            self._not_passing([test for test in wanted if test.startswith(report.nodeid)])
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -94,10 +102,10 @@ class OutcomePlugin:
         if wanted is not None:
             keep = set(wanted)
             items[:] = [item for item in items if item.nodeid in keep]
-            if len(items) < len(keep):
-                self._one_failed()  # it is gone
-        if first := set(self._job["first"]):
-            items.sort(key=lambda item: item.nodeid not in first)
+            self._not_passing(keep - {item.nodeid for item in items})
+        if self._gate or self._job["first"]:
+            ranks = {**dict.fromkeys(self._job["first"], 1), **dict.fromkeys(self._gate, 0)}
+            items.sort(key=lambda item: ranks.get(item.nodeid, 2))
         if self._job["order_seed"] is not None:
             random.Random(self._job["order_seed"]).shuffle(items)
 
@@ -129,7 +137,7 @@ class OutcomePlugin:
             message["text"] = self._texts.pop(test)
         self._report(message)
         if outcome != "passed":
-            self._one_failed()
+            self._not_passing([test])
 
     def _cut(self, text: str) -> str:
         limit = self._job["log_chars"]
