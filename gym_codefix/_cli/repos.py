@@ -166,6 +166,6 @@ def add(
         level=isolation,
         progress=click.echo,
     )
-    click.echo(f"{added.path}: {len(added.snapshot.baseline.passing)} tests pass")
+    click.echo(added.path)
     for note in added.notes:
         click.echo(note)

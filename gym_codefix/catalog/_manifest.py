@@ -284,5 +284,8 @@ def manifest(name: str) -> Manifest:
     """One repository (raises CatalogError naming the known ones)."""
     known = _read_all(repos_root())
     if name not in known:
-        raise CatalogError(f"unknown repository {name!r}; known: {', '.join(sorted(known))}")
+        raise CatalogError(
+            f"unknown repository {name!r}; known: {', '.join(sorted(known))}; "
+            "`gym-codefix repos add` makes another one known"
+        )
     return known[name]

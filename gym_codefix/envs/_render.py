@@ -10,28 +10,22 @@ from rich.panel import Panel
 from rich.text import Text
 
 _WIDTH = 100
-_SHOWN = 3_000
+_SHOWN = 3_000  # of a patch, which may be of any length
 
 
 def episode_panels(
     problem: Any, observation: dict[str, Any], action: str | None, info: dict[str, Any]
 ) -> Group:
-    """Panels of an episode; everything is shown as plain text, never as markup."""
+    """What an agent is shown, then what it did and earned; all plain text, never markup."""
     task = problem.task
-    panels = [
-        Panel(
-            Text(f"{task.id}\n{task.kind}, {len(task.visible)} visible target tests"), title="task"
-        ),
-        Panel(Text(observation["log"][:_SHOWN]), title="log"),
-    ]
     if action is None:
-        panels.append(Panel(Text(observation["source"][:_SHOWN]), title="source"))
+        about = f"{task.id}\n{task.kind}, {len(task.visible)} visible target tests"
+        shown = {"task": about, "log": observation["log"], "source": observation["source"]}
     else:
-        panels.append(Panel(Text(str(action)[:_SHOWN]), title="patch"))
         verdict = "resolved" if info.get("resolved") else info.get("action_error")
         verdict = verdict or info.get("explanation") or "not resolved"
-        panels.append(Panel(Text(str(verdict)), title="verdict"))
-    return Group(*panels)
+        shown = {"patch": str(action)[:_SHOWN], "verdict": str(verdict)}
+    return Group(*(Panel(Text(text), title=title) for title, text in shown.items()))
 
 
 def as_text(group: Group) -> str:

@@ -80,7 +80,8 @@ def verify(
         data = records_path.read_bytes()
         records = parse_records(data, str(records_path))
     except OSError as error:
-        faults.append(Fault("$.records.file", f"cannot be read: {error.strerror}"))
+        why = f"{records_path} cannot be read: {error.strerror}; records lie beside their row"
+        faults.append(Fault("$.records.file", why))
         return VerifyReport(result, 0, tuple(fault.in_file(file) for fault in faults), ())
     except LeaderboardError as error:
         named = [fault.in_file(file) for fault in faults]
