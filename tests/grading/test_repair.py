@@ -10,6 +10,7 @@ from gym_codefix.catalog import CatalogError, Task
 from gym_codefix.grading import repair
 from gym_codefix.grading.mutation import apply_mutation, enumerate_mutations
 from gym_codefix.grading.repair import Problem, grade, load_problem, visible_run
+from gym_codefix.grading.repair._excerpt import Span
 from gym_codefix.runtime import Job, Runtime, Verdict
 
 PATH = "ledgerbook/money.py"
@@ -48,13 +49,34 @@ def test_a_problem_shows_the_failure_and_hides_the_hidden(problem: Problem) -> N
         )
         if a != b
     )
-    assert f"{PATH}:{changed}| " in repair.excerpt(problem, 6_000)
+    blocks = repair.excerpt(problem, 6_000).split("\n\n")
+    assert any(b.startswith(f"{PATH}:\n") and f"\n{changed}| " in b for b in blocks)
     assert (PATH, changed) in {(s.path, s.line) for s in problem.suspects}
 
 
 @pytest.mark.parametrize("budget", [200, 1_000])
 def test_excerpts_keep_to_their_budget(problem: Problem, budget: int) -> None:
     assert 0 < len(repair.excerpt(problem, budget)) <= budget
+
+
+def test_what_is_too_long_makes_room_for_what_fits(problem: Problem) -> None:
+    length = len((problem.read(PATH) or "").splitlines())
+    spans = (Span(PATH, 1, length), Span(PATH, 1, 2), Span(PATH, 3, 4))
+    shown = repair.excerpt(replace(problem, spans=spans), 300)
+    assert [block.splitlines()[0] for block in shown.split("\n\n")] == [f"{PATH}:"] * 2
+    assert {line.partition("|")[0] for line in shown.splitlines()} >= {"1", "2", "3", "4"}
+    assert repair.excerpt(replace(problem, spans=spans[:1]), 300).endswith("…")
+
+
+def test_of_two_equals_the_smaller_function_comes_first(problem: Problem) -> None:
+    spans = {span: number for number, span in enumerate(problem.spans)}
+    ranks: dict[float, list[int]] = {}
+    for path, line, score in problem.suspects:
+        around = [s for s in spans if s.path == path and s.first <= line <= s.last]
+        ranks.setdefault(score, []).append(min(s.last - s.first for s in around))
+    assert any(len(set(lengths)) > 1 for lengths in ranks.values())
+    for lengths in ranks.values():
+        assert lengths == sorted(lengths)
 
 
 def test_observations_are_kept_apart_when_other_tests_are_hidden(

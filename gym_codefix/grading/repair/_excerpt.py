@@ -53,19 +53,28 @@ def rank_spans(suspects: Iterable[Suspect], read: Callable[[str], str | None]) -
 
 
 def excerpt(problem: Problem, context_chars: int) -> str:
-    """``path:LINE| text`` lines, cut at ``context_chars``."""
-    parts: list[str] = []
-    lines: dict[str, list[str]] = {}
+    """Blocks of a line ``path:`` and lines ``LINE| text``, as many as ``context_chars`` hold.
+
+    What does not fit is left out for what does; alone, it is cut.
+    """
+    blocks = _blocks(problem)
     left = context_chars
+    parts: list[str] = []
+    for block in blocks:
+        if len(block) + 2 <= left:
+            parts.append(block)
+            left -= len(block) + 2
+    if not parts and blocks:
+        return blocks[0][: max(0, context_chars - 1)] + _CUT
+    return "\n\n".join(parts)
+
+
+def _blocks(problem: Problem) -> list[str]:
+    lines: dict[str, list[str]] = {}
+    blocks = []
     for path, first, last in problem.spans:
         if path not in lines:
             lines[path] = (problem.read(path) or "").splitlines()
-        shown = lines[path][first - 1 : last]
-        block = "\n".join(f"{path}:{number}| {line}" for number, line in enumerate(shown, first))
-        if len(block) + 2 > left:
-            if not parts:
-                parts.append(block[: max(0, left - 1)] + _CUT)
-            break
-        parts.append(block)
-        left -= len(block) + 2
-    return "\n\n".join(parts)
+        shown = enumerate(lines[path][first - 1 : last], first)
+        blocks.append("\n".join([f"{path}:", *(f"{number}| {line}" for number, line in shown)]))
+    return blocks

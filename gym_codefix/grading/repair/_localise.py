@@ -35,7 +35,10 @@ def ochiai(failed_here: int, failed: int, passed_here: int) -> float:
 def localise(
     task: Task, snapshot: Snapshot, broken: Mapping[str, str], verdict: Verdict
 ) -> list[Suspect]:
-    """Lines inside functions, most suspicious first; only tests that the agent sees count."""
+    """Lines inside functions, most suspicious first; only tests that the agent sees count.
+
+    Of two equals the line in the smaller function comes first: less has to be read or tried there.
+    """
     if verdict.contexts is None:
         return _from_frames(task, snapshot, broken, verdict)
     coverage = CoverageMap(verdict.contexts)
@@ -43,20 +46,21 @@ def localise(
     passing = {test for test, outcome in verdict.outcomes.items() if outcome == "passed"}
     passing -= set(task.flips)
     frames = _frames(task, verdict)
-    found = []
+    found: list[tuple[int, Suspect]] = []
     for path in coverage.files():
         if not snapshot.layout.is_source(path):
             continue
-        inside = _function_lines(broken.get(path) or snapshot.read(path) or "")
+        lengths = _function_lengths(broken.get(path) or snapshot.read(path) or "")
         for line, tests in coverage.tests_by_line(path).items():
             tests = tests - coverage.always
             score = ochiai(len(tests & failing), len(failing), len(tests & passing))
-            if score and line in inside:
+            if score and line in lengths:
                 bonus = _FRAME_BONUS if (path, line) in frames else 0.0
-                found.append(Suspect(path, line, round(score + bonus, 6)))
+                found.append((lengths[line], Suspect(path, line, round(score + bonus, 6))))
     if not found:
         return _from_frames(task, snapshot, broken, verdict)
-    return sorted(found, key=lambda s: (-s.score, s.path, s.line))[:_SUSPECTS_KEPT]
+    ranked = sorted(found, key=lambda one: (-one[1].score, one[0], one[1].path, one[1].line))
+    return [suspect for _, suspect in ranked[:_SUSPECTS_KEPT]]
 
 
 def _frames(task: Task, verdict: Verdict) -> set[tuple[str, int]]:
@@ -79,13 +83,16 @@ def _from_frames(
     return [Suspect(path, 1, 0.0) for path in snapshot.source_files()[:5]]
 
 
-def _function_lines(text: str) -> set[int]:
+def _function_lengths(text: str) -> dict[int, int]:
+    """By line of a function's body: how many lines the innermost function has."""
     try:
         tree = parse(text)
     except SyntaxError:
-        return set()
-    lines: set[int] = set()
-    for node in ast.walk(tree):
+        return {}
+    lengths: dict[int, int] = {}
+    for node in ast.walk(tree):  # from the outside in
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            lines.update(range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1))
-    return lines
+            last = node.end_lineno or node.lineno
+            body = range(node.body[0].lineno, last + 1)
+            lengths.update(dict.fromkeys(body, last - node.lineno))
+    return lengths

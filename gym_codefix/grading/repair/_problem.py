@@ -31,7 +31,7 @@ from ._localise import Suspect, localise
 from ._log import build_log
 from ._plan import Plan, plan_edits
 
-_FORMAT = "7"
+_FORMAT = "8"
 _REACHING_TESTS = 200
 
 
