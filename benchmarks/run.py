@@ -9,7 +9,7 @@ import argparse
 import shlex
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,7 +19,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from gym_codefix.agents import make_agent
 from gym_codefix.catalog import Task, select
 from gym_codefix.grading.repair import load_problem, prepare_task
-from gym_codefix.leaderboard import build_page, render_table, run_agent
+from gym_codefix.leaderboard import (
+    EpisodeRecord,
+    LeaderboardError,
+    Result,
+    build_page,
+    read_records,
+    read_result,
+    render_table,
+    run_agent,
+)
 from gym_codefix.runtime import PrepareError, StoreError, default_runtime
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,6 +45,21 @@ def _each_snapshot_first(tasks: Iterable[Task]) -> list[Task]:
         (others if snapshot in seen else first).append(task)
         seen.add(snapshot)
     return first + others
+
+
+def _rows_beside(
+    out: Path, suite_hash: str, names: Container[str]
+) -> list[tuple[Result, list[EpisodeRecord]]]:
+    """Rows of the same tasks that earlier runs left on the board, such as that of a slow agent."""
+    found = []
+    for path in sorted(out.glob("*.json")):
+        try:
+            result = read_result(path)
+            if result.suite.hash == suite_hash and result.agent not in names:
+                found.append((result, read_records(path.parent / result.records.file)))
+        except (LeaderboardError, OSError) as error:
+            print(f"left out: {error}", file=sys.stderr)
+    return found
 
 
 def main() -> None:
@@ -101,6 +125,8 @@ def main() -> None:
                     ),
                 )
             )
+    by_name = {result.agent: result for result, _ in runs}
+    runs += _rows_beside(out, suite.hash, by_name)
     console.print(render_table([result for result, _ in runs]))
     page = out / "index.html"
     build_page(runs, page, title=f"gym_codefix: {suite.name}")
@@ -108,7 +134,6 @@ def main() -> None:
         f"{page} and the rows and records beside it; {time.monotonic() - started:.0f} s",
         markup=False,
     )
-    by_name = {result.agent: result for result, _ in runs}
     for name, wanted in (("gold", 1.0), ("noop", 0.0)):
         if name in by_name and by_name[name].metrics.resolved_at_1.value != wanted:
             value = by_name[name].metrics.resolved_at_1.value
