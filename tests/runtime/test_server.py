@@ -292,6 +292,21 @@ def test_an_edit_is_seen_however_early_pytest_imports_it(
         server.close()
 
 
+@pytest.mark.parametrize("log_chars", [0, 4_000])
+def test_a_conftest_that_cannot_be_imported_ends_the_job(
+    level: str, tmp_path: Path, log_chars: int
+) -> None:
+    files = {PATH: MODULE, "tests/conftest.py": "import pk\n", "tests/test_pk.py": TESTS}
+    server = Server(package_spec(tmp_path, files), level=level, hash_seed=0, preload=True)
+    try:
+        edits = {PATH: MODULE + "raise LookupError('at import')\n"}
+        verdict = server.run(Job(edits=edits, log_chars=log_chars))
+        assert verdict.ended and not verdict.outcomes
+        assert ("LookupError: at import" in verdict.end_text) == bool(log_chars)
+    finally:
+        server.close()
+
+
 @pytest.mark.parametrize("start", [Start.BASE, Start.TEMPLATE])
 def test_the_first_that_fails_ends_it(server: Server, start: Start) -> None:
     text = MODULE.replace("self.side * self.side", "0")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import os
 import sys
 import threading
@@ -42,7 +43,13 @@ class TierPlugin:
     ) -> Generator[None, object, object]:
         if self._tier == protocol.CONFIGURED:
             self._serve_configured(early_config, args)
-        return (yield)
+        try:
+            return (yield)
+        except Exception:
+            if self.taken is not None and not self.taken.job["log_chars"]:
+                # A conftest that cannot be imported: to say where takes longer than to find out.
+                suite.end(*self.taken, pytest.ExitCode.USAGE_ERROR, io.StringIO())
+            raise
 
     def _serve_configured(self, early_config: pytest.Config, args: list[str]) -> None:
         if _holds_source(self._spec):
