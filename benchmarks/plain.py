@@ -20,7 +20,7 @@ from pathlib import Path
 
 from gym_codefix.runtime import Snapshot
 
-TIMEOUT_S = 90  # six times the longest suite: what a mutation keeps in a loop ends here
+TIMEOUT_S = 60  # four times the longest suite: what a mutation keeps in a loop ends here
 _PLUGIN = """
 import json, os
 _outcomes = {}

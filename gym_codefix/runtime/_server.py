@@ -55,6 +55,7 @@ class Server:
         self._lock = threading.Lock()
         self._preload = preload
         self._configured_tier: _Tier | None = None
+        self._template_asked: socket.socket | None = None
         self._template_tier: _Tier | None = None
         ours, theirs = socket.socketpair()
         with theirs:
@@ -138,30 +139,43 @@ class Server:
     def _configured(self) -> _Tier:
         with self._lock:
             if self._configured_tier is None:
-                self._configured_tier = self._fork_tier(protocol.CONFIGURED, self._channel)
+                asked = self._ask_for(protocol.CONFIGURED, self._channel)
+                self._configured_tier = self._answer_of(protocol.CONFIGURED, asked)
+                # It collects while the first jobs run, since sooner or later one will want it.
+                above = self._configured_tier.channel or self._channel
+                self._template_asked = self._ask_for(protocol.TEMPLATE, above)
             return self._configured_tier
 
     def _template(self) -> _Tier:
-        configured = self._configured()
+        self._configured()
         with self._lock:
+            if self._template_asked is not None:
+                asked, self._template_asked = self._template_asked, None
+                self._template_tier = self._answer_of(protocol.TEMPLATE, asked)
             if self._template_tier is None:
-                above = configured.channel or self._channel
-                self._template_tier = self._fork_tier(protocol.TEMPLATE, above)
+                raise ServerDied("no template tier: it failed before")
             return self._template_tier
 
-    def _fork_tier(self, name: str, channel: socket.socket) -> _Tier:
+    def _ask_for(self, tier: str, above: socket.socket) -> socket.socket:
         ours, theirs = socket.socketpair()
         ours.settimeout(_READY_TIMEOUT_S)
         try:
             with theirs:
-                protocol.send(channel, {"kind": "tier", "tier": name}, (theirs.fileno(),))
-            answer, _ = protocol.receive(ours)
-        except (OSError, EOFError) as error:
+                protocol.send(above, {"kind": "tier", "tier": tier}, (theirs.fileno(),))
+        except OSError as error:
             ours.close()
-            raise ServerDied(f"no {name} tier: {self._last_words()}") from error
+            raise ServerDied(f"no {tier} tier: {self._last_words()}") from error
+        return ours
+
+    def _answer_of(self, tier: str, asked: socket.socket) -> _Tier:
+        try:
+            answer, _ = protocol.receive(asked)
+        except (OSError, EOFError) as error:
+            asked.close()
+            raise ServerDied(f"no {tier} tier: {self._last_words()}") from error
         if answer["ready"]:
-            return _Tier(ours, tuple(answer["ids"]))
-        ours.close()
+            return _Tier(asked, tuple(answer["ids"]))
+        asked.close()
         return _Tier(None, failure=answer["why"])
 
     def _last_words(self) -> str:
@@ -182,7 +196,8 @@ class Server:
     def _channels(self) -> list[socket.socket]:
         tiers = (self._template_tier, self._configured_tier)
         found = [tier.channel for tier in tiers if tier is not None and tier.channel is not None]
-        return [*found, self._channel]
+        asked = [self._template_asked] if self._template_asked is not None else []
+        return [*found, *asked, self._channel]
 
     def abandon(self) -> None:
         """Close our ends in a forked child: the process belongs to the parent."""

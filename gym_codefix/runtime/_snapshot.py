@@ -20,7 +20,7 @@ from ._server import ServerSpec
 from ._store import sha256_of
 from ._tree import files_below, root_of
 
-_FORMAT = "7"
+_FORMAT = "8"
 
 
 @dataclass(frozen=True)

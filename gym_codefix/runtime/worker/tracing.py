@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import sys
 from collections.abc import Generator, Sequence
 from typing import Any
@@ -15,6 +17,31 @@ FIXTURE_PREFIX = "fixture:"
 _SPAWNING = frozenset(
     {"subprocess.Popen", "os.exec", "os.posix_spawn", "os.system", "os.fork", "os.forkpty"}
 )
+# They run no code but their own: a test that starts one depends on its own process alone.
+_PLAIN_PROGRAMS = frozenset({"cat", "echo", "false", "head", "tail", "true", "wc"})
+_SYSTEM_FOLDERS = ("/bin/", "/usr/bin/")
+_SHELL = re.compile(r"(?:/usr)?/bin/sh")
+_WORD = re.compile(r"[\w./-]+")
+
+
+def runs_no_python(arguments: tuple[Any, ...]) -> bool:
+    """Whether what ``subprocess.Popen`` starts (the arguments of its audit event) is one of the
+    system's plain programs, alone, with nothing for a shell to interpret."""
+    executable, command, _, environment = arguments
+    listed = [command] if isinstance(command, str | bytes) else list(command)
+    words: list[str] = [os.fsdecode(word) for word in listed]
+    program: str = os.fsdecode(executable) if executable else words[0]
+    if _SHELL.fullmatch(program) and words[1:2] == ["-c"] and len(words) == 3:
+        program = words[2]
+        if not _WORD.fullmatch(program):
+            return False
+    variables = os.environ if environment is None else environment
+    path = shutil.which(program, path=variables.get("PATH", os.defpath))
+    return (
+        path is not None
+        and os.path.basename(path) in _PLAIN_PROGRAMS
+        and path.startswith(_SYSTEM_FOLDERS)
+    )
 
 
 class Tracer:
@@ -81,9 +108,12 @@ class ContextPlugin:
         self.fixtures: dict[str, list[str]] = {}
         sys.addaudithook(self._audit)
 
-    def _audit(self, event: str, _: tuple[Any, ...]) -> None:
-        if event in _SPAWNING:
-            self._spawned = True
+    def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event in _SPAWNING and not self._spawned:
+            try:
+                self._spawned = event != "subprocess.Popen" or not runs_no_python(arguments)
+            except Exception:  # from an audit hook it would go to the test
+                self._spawned = True
 
     def _imports_source(self) -> bool:
         new = sys.modules.keys() - self._known
