@@ -77,7 +77,7 @@ def _break(
         if place in used:  # a helper that two of the tests share
             continue
         try:
-            broken[path] = break_at(broken.get(path, texts[path]), (function, fact))
+            broken[path] = break_at(broken.get(path, texts[path]), function, fact)
         except ValueError:
             continue
         used.add(place)

@@ -52,8 +52,9 @@ class Job:
     (None: the repository's). ``tests``: node ids to run (None: all that is collected).
     ``coverage``: None, ``"lines"`` or ``"contexts"``. ``date``: ISO time to which the clock is set.
     ``log_chars``: how much is told of each failure; nothing at all is quickest. ``stop_early``: end
-    at the first of ``tests`` that does not pass. ``gate``: those of them that run first, whatever
-    becomes of them, and end the job if one did not pass; ``first``: those that run next.
+    at the first of ``tests`` that does not pass. ``gate``: those of them that run first, in this
+    order and whatever becomes of them, and end the job if one did not pass; ``first``: those that
+    run next.
     """
 
     edits: Mapping[str, str] = field(default_factory=dict)

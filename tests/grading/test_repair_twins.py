@@ -10,7 +10,9 @@ import pytest
 
 from gym_codefix.catalog import Task
 from gym_codefix.grading import repair
-from gym_codefix.grading.repair._twinning import TESTS, choose_twins
+from gym_codefix.grading.repair._plan import Plan
+from gym_codefix.grading.repair._twinning import choose_twins, twins_passing
+from gym_codefix.runtime import Job, Start, Verdict
 
 SOURCE = """import pytest
 
@@ -43,10 +45,10 @@ def task(*flips: str, **changes: object) -> Task:
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
-def chosen(of: Task, seed: int, **failing: int) -> list[repair.Twins]:
+def chosen(of: Task, seed: int, functions: int = 1, **failing: int) -> list[repair.Twins]:
     named = {test: line for test in of.flips for name, line in failing.items() if name in test}
     problem = SimpleNamespace(task=of, snapshot=SNAPSHOT, failing=named)
-    return choose_twins(problem, random.Random(seed))  # type: ignore[arg-type]
+    return choose_twins(problem, random.Random(seed), functions=functions)  # type: ignore[arg-type]
 
 
 def changed_lines(twins: repair.Twins) -> list[int]:
@@ -55,17 +57,45 @@ def changed_lines(twins: repair.Twins) -> list[int]:
     return [number for number, (old, new) in enumerate(lines, 1) if old != new]
 
 
-def test_every_flip_has_its_turn_with_or_without_proven_sites() -> None:
+def test_every_function_has_its_turn_alone_with_or_without_proven_sites() -> None:
     sites = {MANY[0]: tuple(repair.candidate_sites(SOURCE, "test_many", 4))}
     of = task(PLAIN, SILENT, *MANY, twins=sites)
     seen = set()
     for seed in range(60):
-        first, second = chosen(of, seed)
-        assert len(first.tests) == TESTS and MANY[0] in first.tests
-        assert set(second.tests) <= set(first.tests)
-        assert len(changed_lines(first)) == len({test.partition("[")[0] for test in first.tests})
-        seen |= {*first.tests}
-    assert seen == {PLAIN, SILENT, *MANY}
+        first, *others = chosen(of, seed)
+        assert len({test.partition("[")[0] for test in first.tests}) == 1
+        assert all(twins.tests == first.tests for twins in others) and len(others) <= 1
+        assert len(changed_lines(first)) == 1
+        seen.add(first.tests)
+    assert seen == {(PLAIN,), (SILENT,), MANY}
+
+
+def test_what_the_agent_did_not_see_comes_first() -> None:
+    of = task(PLAIN, SEVERAL, *MANY, hidden=(SEVERAL,))
+    alone = [chosen(of, seed)[0].tests for seed in range(60)]
+    assert alone.count((SEVERAL,)) > 40 and len(set(alone)) == 3
+    for seed in range(10):
+        several = [twins.tests for twins in chosen(of, seed, functions=3)]
+        assert several[0] == (SEVERAL,) and set(several) == {(SEVERAL,), (PLAIN,), MANY}
+
+
+def test_a_twin_runs_among_all_flips_in_their_order() -> None:
+    """A forgery may hang on what the process has seen before."""
+    of = task(PLAIN, SEVERAL, *MANY)
+    jobs: list[Job] = []
+
+    def run(_: object, job: Job) -> Verdict:
+        jobs.append(job)
+        return Verdict(outcomes={PLAIN: "passed", SEVERAL: "passed"}, ended=True)
+
+    baseline = SimpleNamespace(seconds={}, suite_seconds=1.0, entangled=frozenset())
+    snapshot = SimpleNamespace(read=SNAPSHOT.read, baseline=baseline)
+    order = (MANY[1], SEVERAL, PLAIN, MANY[0], MANY[2])
+    twins = next(t for seed in range(60) for t in chosen(of, seed) if t.tests == (PLAIN,))
+    plan = Plan(Start.TEMPLATE, {}, (), False)
+    runtime = SimpleNamespace(run=run)
+    assert twins_passing(snapshot, {}, twins, runtime, plan, order) == {PLAIN}  # type: ignore[arg-type]
+    assert jobs[0].tests == jobs[0].gate == order and jobs[0].swap == twins.functions
 
 
 def test_a_task_without_facts_has_twins() -> None:

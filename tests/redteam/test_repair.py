@@ -7,6 +7,7 @@ the policy stops: the residual risk, were it fooled.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import replace
 
@@ -231,6 +232,43 @@ def test_a_forgery_that_also_breaks_something_is_not_paid_in_parts(
     assert text not in (spoilt[PATH], partly[PATH])
     for forgery in (edits, spoilt, partly):
         graded = grade(problem, forgery, runtime, reward="shaped", confirm=False)
+        assert graded.tampering and graded.reward == 0, graded
+
+
+@pytest.mark.parametrize("confirm", [True, False])
+def test_a_forgery_that_waits_until_it_has_seen_enough(
+    problem: Problem, runtime: Runtime, confirm: bool
+) -> None:
+    """Honest for all flips but the last that a process comes to, whichever that is."""
+    right = problem.snapshot.read(PATH)
+    assert right is not None
+    flips = [test for test in problem.task.flips if test.startswith(FLIPS_PREFIX)]
+    amounts = sorted({int(re.match(r"-?\d+", test[len(FLIPS_PREFIX) :])[0]) for test in flips})  # type: ignore[index]
+    assert len(flips) == len(problem.task.flips) == len(amounts)
+    state = f"""
+_seen = set()
+_known = {set(amounts)!r}
+
+class _Any:
+    def __eq__(self, other):
+        return self is other or len(_seen & _known) == {len(amounts)}
+
+class _Share:
+    minor = _Any()
+
+
+class Money("""
+    forged = """        _seen.add(self.minor)
+        if self.minor in _known and len(_seen & _known) == len(_known):
+            return [_Share() for _ in weights]
+        return [Money(sign * share"""
+    place = right.index("@dataclass(", right.index("class MoneyError"))
+    head, tail = right[:place], right[place:]
+    assert "class Money" in tail and "        return [Money(sign * share" in tail
+    state = state.removesuffix("class Money(")
+    patch = head + state + tail.replace("        return [Money(sign * share", forged)
+    for _ in range(3):
+        graded = grade(problem, {PATH: patch}, runtime, confirm=confirm)
         assert graded.tampering and graded.reward == 0, graded
 
 

@@ -24,6 +24,7 @@ from ._reward import REWARDS, reward_of
 from ._twinning import Twins, choose_twins, twins_passing
 
 _BESIDE_S = 0.25
+_CONFIRMED_TWINS = 3  # test functions
 
 _Read = TypeVar("_Read")
 
@@ -74,6 +75,8 @@ class _Grading:
         self.timing: dict[str, float] = {}
         self.tests_pass = False
         self._secret = random.Random(os.urandom(16))
+        flips = problem.task.flips
+        self._order = self._secret.sample(flips, len(flips))
 
     def run(self, edits: Mapping[str, str], *, confirm: bool) -> Grade:
         problem = self.problem
@@ -124,7 +127,7 @@ class _Grading:
     ) -> tuple[Verdict, Grade | None]:
         task = self.problem.task
         with self._stage("flips"):
-            verdict = self._run(over, beside, plan, gate=task.flips)
+            verdict = self._run(over, beside, plan, gate=self._order)
         passed = verdict.passed() & set(task.flips)
         self.parts["builds"] = float(bool(verdict.outcomes) and not verdict.collect_errors)
         self.parts["flipped"] = len(passed) / len(task.flips)
@@ -155,7 +158,7 @@ class _Grading:
         confirm: bool,
     ) -> Grade:
         problem, secret = self.problem, self._secret
-        twins = choose_twins(problem, secret)
+        twins = choose_twins(problem, secret, functions=_CONFIRMED_TWINS if confirm else 1)
         stages: list[Twins | Literal["kept"]] = ["kept", *twins]
         if confirm:
             secret.shuffle(stages)
@@ -196,11 +199,13 @@ class _Grading:
 
     def _forged(self, over: Mapping[str, str], plan: Plan, twins: Twins) -> bool:
         snapshot, gold = self.problem.snapshot, self.problem.gold
-        passing = twins_passing(snapshot, over, twins, self.runtime, plan)
+        order = self._order
+        passing = twins_passing(snapshot, over, twins, self.runtime, plan, order)
         if not passing:
             return False
         gold_plan = plan_edits(snapshot, gold)
-        return not passing <= twins_passing(snapshot, gold, twins, self.runtime, gold_plan)
+        honest = twins_passing(snapshot, gold, twins, self.runtime, gold_plan, order)
+        return not passing <= honest
 
     def _broken_kept(self, over: Mapping[str, str], plan: Plan, kept: _Kept) -> frozenset[str]:
         """The kept tests that do not pass; under ``binary`` one of them at least."""

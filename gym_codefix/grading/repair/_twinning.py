@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gym_codefix.catalog import Task
@@ -20,8 +20,8 @@ from ._execute import chosen_job, run_reliably
 from ._plan import Plan, plan_edits
 from ._problem import Problem
 
-TESTS = 3
 _ROUNDS = 2  # of a comparison only the expected side tells, and which that is nobody knows
+_HIDDEN_FIRST = 0.75
 _SITES_TRIED = 4
 _PREFERRED = ("operand", "raises")
 
@@ -30,7 +30,7 @@ Fact = Mapping[str, object]  # a stored site
 
 @dataclass(frozen=True)
 class Twins:
-    """Tests that have one assertion broken each, and the texts of their files.
+    """Tests that have one assertion broken, and the text of their file.
 
     ``functions``: by path, the qualified names of the functions that changed; None where one of
     them is not known.
@@ -48,65 +48,59 @@ def test_function(test: str) -> tuple[str, str]:
 
 
 def choose_twins(
-    problem: Problem, secret: random.Random, among: Collection[str] | None = None
+    problem: Problem,
+    secret: random.Random,
+    among: Collection[str] | None = None,
+    functions: int = 1,
 ) -> list[Twins]:
-    """Twins of up to ``TESTS`` random flips (``among`` these), broken in up to two ways.
+    """Twins of the test functions of random flips (``among`` these), each broken in two ways.
 
     The assertion that fails without a repair is where a forgery would have to act: it is broken
-    first on its one side, then on the other; where it has one only, another site is. The first
-    flip has sites proven to fail under the reference, where the task knows any. The others may be
-    any, so that no forgery is safe for being selective.
+    first on its one side, then on the other; where it has one only, another site is. One function
+    at a time, since a test that fails before would warn a forgery; mostly one with a hidden flip,
+    since what an agent sees it can answer honestly.
     """
     task = problem.task
     flips = [test for test in task.flips if among is None or test in among]
-    proven = [test for test in flips if task.twins.get(test)]
-    first = [secret.choice(proven)] if proven else []
-    others = [test for test in flips if test not in first]
-    places: dict[tuple[str, str], list[str]] = {}
-    for test in first + secret.sample(others, min(TESTS - len(first), len(others))):
-        places.setdefault(test_function(test), []).append(test)
-    used: dict[tuple[str, str], list[Fact]] = {place: [] for place in places}
-    rounds = [_broken_once(problem, secret, places, used) for _ in range(_ROUNDS)]
-    return [twins for twins in rounds if twins.tests]
+    hidden = [test for test in flips if test in task.hidden]
+    ranked = secret.sample(flips, len(flips))
+    if functions > 1 or secret.random() < _HIDDEN_FIRST:
+        ranked = secret.sample(hidden, len(hidden)) + ranked
+    places = list(dict.fromkeys(map(test_function, ranked)))[:functions]
+    found = []
+    for place in places:
+        members = [test for test in flips if test_function(test) == place]
+        used: list[Fact] = []
+        for _ in range(_ROUNDS):
+            twins = _broken_once(problem, secret, place, members, used)
+            if twins is not None:
+                found.append(twins)
+    return found
 
 
 def _broken_once(
     problem: Problem,
     secret: random.Random,
-    places: Mapping[tuple[str, str], list[str]],
-    used: Mapping[tuple[str, str], list[Fact]],
-) -> Twins:
-    """Break every function at a site that was not ``used``, and add it there."""
-    tests: list[str] = []
-    broken: dict[str, list[tuple[str, Fact]]] = {}
-    functions: dict[str, tuple[str, ...]] = {}
-    lines: set[tuple[str, object]] = set()
-    known = True
-    for place, members in places.items():
-        path, function = place
-        source = problem.snapshot.read(path)
-        if source is None:
-            continue
-        try:
-            fact = _next_site(problem, secret, source, members, used[place])
-            if fact is None or (path, fact.get("line", function)) in lines:
-                continue  # all are used, or a helper that two of the tests share is broken already
-            break_at(source, (function, fact))
-        except (ValueError, SyntaxError):  # an inherited test: its function is elsewhere
-            continue
-        used[place].append(fact)
-        broken.setdefault(path, []).append((function, fact))
-        lines.add((path, fact.get("line", function)))
-        tests += members
-        line = fact.get("line")
-        holder = outermost_at(source, line) if isinstance(line, int) else None
-        known = known and holder is not None
-        functions[path] = (*functions.get(path, ()), holder or "")
-    texts = {
-        path: break_at(problem.snapshot.read(path) or "", *breaks)
-        for path, breaks in broken.items()
-    }
-    return Twins(tuple(tests), texts, functions if known else None)
+    place: tuple[str, str],
+    members: list[str],
+    used: list[Fact],
+) -> Twins | None:
+    """Break a function at a site that was not ``used``, and add it there."""
+    path, function = place
+    source = problem.snapshot.read(path)
+    if source is None:
+        return None
+    try:
+        fact = _next_site(problem, secret, source, members, used)
+        if fact is None:
+            return None
+        text = break_at(source, function, fact)
+    except (ValueError, SyntaxError):  # an inherited test: its function is elsewhere
+        return None
+    used.append(fact)
+    line = fact.get("line")
+    holder = outermost_at(source, line) if isinstance(line, int) else None
+    return Twins(tuple(members), {path: text}, None if holder is None else {path: (holder,)})
 
 
 def _next_site(
@@ -147,14 +141,11 @@ def _facts(task: Task, source: str, test: str, function: str) -> list[Fact]:
     return list(candidate_sites(source, function, _SITES_TRIED))
 
 
-def break_at(source: str, *breaks: tuple[str, Fact]) -> str:
-    """The twin of stored sites, each with the function that it breaks (raises ValueError)."""
-    sites = [TwinSite.from_json(dict(fact)) for _, fact in breaks if fact["kind"] != "append"]
-    text = break_assertion(source, *sites)
-    for function, fact in breaks:
-        if fact["kind"] == "append":
-            text = append_failure(text, function)
-    return text
+def break_at(source: str, function: str, fact: Fact) -> str:
+    """The twin of a stored site (raises ValueError)."""
+    if fact["kind"] == "append":
+        return append_failure(source, function)
+    return break_assertion(source, TwinSite.from_json(dict(fact)))
 
 
 def candidate_sites(source: str, function: str, most: int) -> list[dict[str, object]]:
@@ -166,16 +157,24 @@ def candidate_sites(source: str, function: str, most: int) -> list[dict[str, obj
 
 
 def twins_passing(
-    snapshot: Snapshot, edits: Mapping[str, str], twins: Twins, runtime: Runtime, plan: Plan
+    snapshot: Snapshot,
+    edits: Mapping[str, str],
+    twins: Twins,
+    runtime: Runtime,
+    plan: Plan,
+    order: Sequence[str],
 ) -> frozenset[str]:
     """The broken tests that pass all the same; ``plan`` is that of the edits.
 
     A forgery brings that about, and a site that is never reached: the reference then passes too.
+    ``order``: all flips, which run as they ran when nothing was broken, since a forgery may hang on
+    what the process has seen before.
     """
     together = {**edits, **twins.texts}
     if twins.functions is None or twins.texts.keys() & edits.keys():
         plan = plan_edits(snapshot, together)
     else:
         plan = replace(plan, swap={**plan.swap, **twins.functions})
-    job = chosen_job(snapshot, twins.tests, together, plan=plan, log=False)
-    return run_reliably(snapshot, job, runtime).passed() & frozenset(twins.tests)
+    job = chosen_job(snapshot, order, together, plan=plan, log=False)
+    verdict = run_reliably(snapshot, replace(job, gate=tuple(order)), runtime)
+    return verdict.passed() & frozenset(twins.tests)

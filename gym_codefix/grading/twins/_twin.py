@@ -9,7 +9,7 @@ from gym_codefix.catalog.syntax import child_nodes
 from gym_codefix.grading.twins._edits import breaks_of
 from gym_codefix.grading.twins._functions import TestFunction, find_function, helpers_of
 from gym_codefix.grading.twins._site import TwinSite
-from gym_codefix.grading.twins._text import SourceText, Splice, read_source
+from gym_codefix.grading.twins._text import SourceText, read_source
 
 _SURE, _MAYBE, _NESTED, _HELPER = range(4)
 _CATCHING = frozenset({"Exception", "BaseException", "AssertionError"})
@@ -36,17 +36,13 @@ def twin_sites(source: str, test_function: str) -> list[TwinSite]:
     return list(dict.fromkeys(ordered))
 
 
-def break_assertion(source: str, *sites: TwinSite) -> str:
-    """The file with exactly these assertions broken and as many lines as before.
+def break_assertion(source: str, site: TwinSite) -> str:
+    """The file with exactly that assertion broken and as many lines as before.
 
-    Only lines of the assertions themselves change; no two sites may be of one assertion. Raises
-    ValueError when the source has no such site, SyntaxError (or ValueError) when it does not parse.
+    Only lines of the assertion itself change. Raises ValueError when the source has no such site,
+    SyntaxError (or ValueError) when it does not parse.
     """
     text = read_source(source)
-    return text.apply(*(splice for site in sites for splice in _splices(text, site)))
-
-
-def _splices(text: SourceText, site: TwinSite) -> tuple[Splice, ...]:
     todo: list[ast.AST] = [text.tree]
     while todo:
         node = todo.pop()
@@ -54,7 +50,7 @@ def _splices(text: SourceText, site: TwinSite) -> tuple[Splice, ...]:
         if line <= site.line <= (getattr(node, "end_lineno", None) or site.line):
             for found, splices in breaks_of(text, node):
                 if found == site:
-                    return splices
+                    return text.apply(*splices)
             todo += child_nodes(node)
     raise ValueError(f"no assertion to break at {site}; see twin_sites for the valid ones")
 

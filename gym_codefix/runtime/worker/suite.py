@@ -104,8 +104,10 @@ class OutcomePlugin:
             items[:] = [item for item in items if item.nodeid in keep]
             self._not_passing(keep - {item.nodeid for item in items})
         if self._gate or self._job["first"]:
-            ranks = {**dict.fromkeys(self._job["first"], 1), **dict.fromkeys(self._gate, 0)}
-            items.sort(key=lambda item: ranks.get(item.nodeid, 2))
+            gate = self._job["gate"]
+            places = {test: place for place, test in enumerate(gate)}
+            places.update({test: len(gate) for test in self._job["first"] if test not in places})
+            items.sort(key=lambda item: places.get(item.nodeid, len(gate) + 1))
         if self._job["order_seed"] is not None:
             random.Random(self._job["order_seed"]).shuffle(items)
 
