@@ -18,6 +18,9 @@ _MUTATORS = frozenset(
     putenv register remove removeFilter removeHandler rename reset resetwarnings reverse rmdir
     rmtree rotate seed set setLevel setdefault setlocale setprofile setrecursionlimit setstate
     settrace shuffle signal simplefilter sort symlink umask unlink unregister unsetenv update
+    __iadd__ __iand__ __ifloordiv__ __ilshift__ __imatmul__ __imod__ __imul__ __ior__ __ipow__
+    __irshift__ __isub__ __itruediv__ __ixor__ delitem iadd iand iconcat ifloordiv ilshift imatmul
+    imod imul ior ipow irshift isub itruediv ixor setitem
     """.split()
 )
 _POWERFUL = frozenset("setattr delattr exec eval globals __import__ breakpoint".split())
@@ -40,6 +43,10 @@ class ImportTable:
 
     def __init__(self, tree: ast.Module) -> None:
         self._targets: dict[str, str] = {}
+        self._functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+        for statement in tree.body:
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+                self._functions.setdefault(statement.name, []).append(statement)
         pending: list[ast.AST] = [tree]
         while pending:
             for node in ast.iter_child_nodes(pending.pop()):
@@ -55,6 +62,10 @@ class ImportTable:
         """
         star = None if name in _BUILTINS else self._targets.get("*")
         return self._targets.get(name, star)
+
+    def functions(self, name: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """The module's own functions of that name."""
+        return self._functions.get(name, [])
 
 
 def imported_names(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
@@ -78,12 +89,25 @@ def has_global_effects(
     """Whether exchanging the body `before` for `after` may change what other tests see.
 
     A write to shared state counts in either body: an edit can change what is written, or stop
-    writing it, without a new write. Imports and calls of other modules count when new.
+    writing it, without a new write. Imports and calls of other modules count when new, and so do
+    calls of the module's own functions that write.
     """
     old, new = _Effects(before, imports), _Effects(after, imports)
-    return (
-        old.writes or new.writes or bool(new.imports - old.imports) or bool(new.calls - old.calls)
-    )
+    if old.writes or new.writes or new.imports - old.imports or new.calls - old.calls:
+        return True
+    return any(_writes(name, imports, set()) for name in new.own_calls - old.own_calls)
+
+
+def _writes(name: str, imports: ImportTable, seen: set[str]) -> bool:
+    """Whether a function of the module, or one that it calls, writes what outlives the call."""
+    if name in seen:
+        return False
+    seen.add(name)
+    for function in imports.functions(name):
+        effects = _Effects(function, imports)
+        if effects.writes or any(_writes(other, imports, seen) for other in effects.own_calls):
+            return True
+    return False
 
 
 class _Effects:
@@ -95,6 +119,7 @@ class _Effects:
         self.writes = False
         self.imports: set[tuple[str, str]] = set()
         self.calls: set[str] = set()
+        self.own_calls: set[str] = set()  # functions of the module that it names
         self._module_imports = imports
         self._own_imports = {
             name: target
@@ -111,13 +136,18 @@ class _Effects:
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 self.imports.update(imported_names(node).items())
             elif isinstance(node, ast.Attribute | ast.Subscript):
-                if not isinstance(node.ctx, ast.Load) and _outlives(node.value, scope):
-                    self.writes = True
+                # A mutating method counts when it is named: it may be called by another name.
+                named = isinstance(node, ast.Attribute) and node.attr in _MUTATORS
+                if named or not isinstance(node.ctx, ast.Load):
+                    self.writes |= _outlives(node.value, scope)
             elif isinstance(node, ast.AugAssign):
                 # `shared += [1]` on a local alias of a shared list changes the list itself.
                 self.writes |= isinstance(node.target, ast.Name) and scope.shares(node.target)
             elif isinstance(node, ast.Name):
-                self.writes |= node.id in _POWERFUL and not scope.is_local(node.id)
+                if not scope.is_local(node.id):
+                    self.writes |= node.id in _POWERFUL
+                    if self._module_imports.functions(node.id):
+                        self.own_calls.add(node.id)
             elif isinstance(node, ast.Call):
                 self._call(node, scope)
         for inner in inner_scopes(scope):
@@ -127,7 +157,6 @@ class _Effects:
         function = call.func
         if isinstance(function, ast.Attribute):
             self.writes |= function.attr in _POWERFUL_METHODS
-            self.writes |= function.attr in _MUTATORS and _outlives(function.value, scope)
         elif isinstance(function, ast.Name) and not scope.is_local(function.id):
             self.writes |= function.id in _MUTATORS - _BUILTINS
             if function.id in ("next", "anext") and call.args:

@@ -57,6 +57,10 @@ def _effects(body: str, before: str = "pass", signature: str = "self, x, y=None"
         "setattr(x, 'y', 1)",
         "delattr(x, 'y')",
         "write = setattr\nwrite(x, 'y', 1)",
+        "CACHE.__ior__({'a': 1})",
+        "put = CACHE.update\nput(x)",
+        "[*map(CACHE.append, x)]",
+        "import operator\noperator.setitem(CACHE, x, 1)",
         "exec(x)",
         "eval(x)",
         "globals()['x'] = 1",
@@ -127,6 +131,22 @@ def test_old_imports_and_calls_do_not_count() -> None:
     assert not _effects("return helper(x) + 1", before="return helper(x)")
     assert _effects("return helper(x) + shutil.which(x)", before="return helper(x)")
     assert _effects("import json\njson.x.load(x)\nimport glob", before="import json")
+
+
+@pytest.mark.parametrize(
+    "call", ["put(x)", "through(x)", "[*map(put, x)]", "later = put\nlater(x)"]
+)
+def test_a_new_call_of_a_function_that_writes_counts(call: str) -> None:
+    module = (
+        "CACHE = {}\ndef put(k):\n    CACHE[k] = 1\ndef through(k):\n    return put(k)\n"
+        "def pure(k):\n    return k\ndef f(x):\n    return pure(x)\n"
+    )
+    body = indent(call, "    ").removeprefix("    ")
+    after = module.replace("return pure(x)", f"{body}\n    return pure(x)")
+    assert classify_edit(module, after).global_effects
+    harmless = module.replace("return pure(x)", "return pure(pure(x))")
+    assert not classify_edit(module, harmless).global_effects
+    assert not classify_edit(after, after.replace("return pure(x)", "return x")).global_effects
 
 
 def test_a_star_import_may_bring_any_name() -> None:

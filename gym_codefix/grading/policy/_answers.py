@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from gym_codefix.grading.policy import _tables as tables
 from gym_codefix.grading.policy._fold import Budget
@@ -13,10 +13,14 @@ _WORK_OF_A_FUNCTION = 50
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-def answering_classes(scopes: Scopes, budget: Budget) -> Iterator[tuple[str, int]]:
+def answering_classes(
+    scopes: Scopes, text: Callable[[ast.AST], str | None], budget: Budget
+) -> Iterator[tuple[str, int]]:
     """(name, line) of every special method that answers without looking, and its like.
 
-    Names are "Outer.Inner.__eq__"; "X.__eq__ on str" for a value type that redefines equality.
+    Names are "Outer.Inner.__eq__"; "X.__eq__ on str" for a value type that redefines equality;
+    "X.__eq__ bound" where a class body binds one in a way that hides what it means. ``text``
+    folds an expression to the string that it is.
     """
     functions: dict[str, list[_Function]] = {}
     for node in scopes.scope_of:
@@ -37,8 +41,14 @@ def answering_classes(scopes: Scopes, budget: Budget) -> Iterator[tuple[str, int
                         for owner in _classes_around(node, scopes):
                             line = node.lineno
                             yield from _in_class(owner, target.id, line, meant, scopes, budget)
+            case ast.Name(id=name, ctx=ast.Store()) if name in tables.ANSWERING_METHODS:
+                parent = scopes.parent_of[node]
+                plain = isinstance(parent, ast.Assign) and node in parent.targets
+                plain = plain or (isinstance(parent, ast.AnnAssign) and parent.value is None)
+                if scopes.scope_of[node].kind == "class" and not plain:
+                    yield f"{_qualified(node, scopes)}{name} bound", node.lineno
             case ast.Dict():
-                yield from _in_dict(_qualified(node, scopes), node, functions)
+                yield from _in_dict(_qualified(node, scopes), node, functions, text)
 
 
 def _defines(node: ast.AST) -> bool:
@@ -75,14 +85,17 @@ def _in_class(
 
 
 def _in_dict(
-    prefix: str, node: ast.Dict, functions: dict[str, list[_Function]]
+    prefix: str,
+    node: ast.Dict,
+    functions: dict[str, list[_Function]],
+    text: Callable[[ast.AST], str | None],
 ) -> Iterator[tuple[str, int]]:
     """`type("X", (), {"__eq__": lambda self, other: True})`."""
     for key, value in zip(node.keys, node.values, strict=True):
-        if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
-            continue
-        if any(_answers_blindly(key.value, f) for f in _meant(value, functions)):
-            yield f"{prefix}{{{key.value}}}", key.lineno
+        meant = _meant(value, functions)
+        name = text(key) if key is not None and meant else None
+        if key is not None and name and any(_answers_blindly(name, f) for f in meant):
+            yield f"{prefix}{{{name}}}", key.lineno
 
 
 def _meant(value: ast.expr, functions: dict[str, list[_Function]]) -> list[_Function]:

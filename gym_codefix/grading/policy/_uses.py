@@ -46,7 +46,7 @@ class _Reader:
             self._visit(node)
         for store in stores(self._scopes, self._names):
             self._store(store)
-        for name, line in answering_classes(self._scopes, self._budget):
+        for name, line in answering_classes(self._scopes, self._names.text, self._budget):
             self._add("always-equal", name, line)
         return self._uses
 

@@ -142,7 +142,9 @@ class _Grading:
         if verdict.killed:
             reason += f"; stopped at the {verdict.killed} limit"
         if self.reward != "binary":  # what passed is paid for, so it must be true
-            twins = choose_twins(self.problem, self._secret, among=passed)
+            twins = choose_twins(
+                self.problem, self._secret, among=passed, functions=_CONFIRMED_TWINS
+            )
             if any(self._forged(over, plan, twin) for twin in twins):
                 return verdict, self._tampering()
         overfit = seen and bool(task.hidden) and verdict.ended
