@@ -32,8 +32,7 @@ from gym_codefix.leaderboard import (
 from gym_codefix.runtime import PrepareError, StoreError, default_runtime
 
 ROOT = Path(__file__).resolve().parent.parent
-AGENTS = ("noop", "random", "search@1", "search@10", "gold")
-FULL_AGENTS = (*AGENTS, "search@100")  # a hundred attempts a task do not fit into ten minutes
+AGENTS = ("noop", "random", "search@1", "search@10", "search@100", "gold")
 
 
 def _each_snapshot_first(tasks: Iterable[Task]) -> list[Task]:
@@ -73,7 +72,7 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         suite = select("full" if arguments.full else arguments.suite)
-        arguments.agents = arguments.agents or (FULL_AGENTS if arguments.full else AGENTS)
+        arguments.agents = arguments.agents or AGENTS
         agents = [make_agent(name, seed=arguments.seed) for name in arguments.agents]
     except ValueError as error:
         sys.exit(f"error: {error}")
