@@ -24,8 +24,7 @@ from gym_codefix.leaderboard import (
     LeaderboardError,
     Result,
     build_page,
-    read_records,
-    read_result,
+    read_run,
     render_table,
     run_agent,
 )
@@ -53,11 +52,12 @@ def _rows_beside(
     found = []
     for path in sorted(out.glob("*.json")):
         try:
-            result = read_result(path)
-            if result.suite.hash == suite_hash and result.agent not in names:
-                found.append((result, read_records(path.parent / result.records.file)))
+            result, records = read_run(path)
         except (LeaderboardError, OSError) as error:
             print(f"left out: {error}", file=sys.stderr)
+            continue
+        if result.suite.hash == suite_hash and result.agent not in names:
+            found.append((result, records))
     return found
 
 

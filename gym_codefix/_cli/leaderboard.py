@@ -92,11 +92,7 @@ def build(files: tuple[Path, ...], out: Path, title: str) -> None:
 
     Example: gym-codefix leaderboard build leaderboards/lite/*.json --out /tmp/index.html
     """
-    from gym_codefix.leaderboard import build_page, read_records, read_result
+    from gym_codefix.leaderboard import build_page, read_run
 
-    runs = []
-    for path in files:
-        result = read_result(path)
-        runs.append((result, read_records(path.parent / result.records.file)))
-    build_page(runs, out, title=title)
+    build_page([read_run(path) for path in files], out, title=title)
     click.echo(out)

@@ -7,6 +7,7 @@ from gym_codefix.leaderboard._errors import Fault, LeaderboardError
 from gym_codefix.leaderboard._files import (
     read_records,
     read_result,
+    read_run,
     records_bytes,
     write_records,
     write_result,
@@ -62,6 +63,7 @@ __all__ = [
     "pass_at_k",
     "read_records",
     "read_result",
+    "read_run",
     "records_bytes",
     "render_table",
     "run_agent",

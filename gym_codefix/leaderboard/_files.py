@@ -91,3 +91,9 @@ def read_result(path: Path) -> Result:
     except ValueError as error:
         raise LeaderboardError([Fault("$", f"not JSON: {error}", str(path))]) from None
     return Result.from_dict(value)
+
+
+def read_run(path: Path) -> tuple[Result, list[EpisodeRecord]]:
+    """A row and the records that lie beside it (raises LeaderboardError, OSError)."""
+    result = read_result(path)
+    return result, read_records(path.parent / result.records.file)

@@ -307,13 +307,18 @@ def test_a_conftest_that_cannot_be_imported_ends_the_job(
         server.close()
 
 
+def without_area(start: Start, *names: str) -> tuple[Job, tuple[str, ...]]:
+    """A job under which ``test_area`` alone fails, and the node ids that it runs."""
+    tests = tuple(f"tests/test_pk.py::{name}" for name in names)
+    text = MODULE.replace("self.side * self.side", "0")
+    swap = {PATH: ("Shape.area",)} if start is Start.TEMPLATE else {}
+    return Job(edits={PATH: text}, swap=swap, start=start, tests=tests), tests
+
+
 @pytest.mark.parametrize("start", [Start.BASE, Start.TEMPLATE])
 def test_the_first_that_fails_ends_it(server: Server, start: Start) -> None:
-    text = MODULE.replace("self.side * self.side", "0")
-    names = ("test_add", "test_area", "test_counter", "test_zero[0]")
-    tests = tuple(f"tests/test_pk.py::{name}" for name in names)
-    swap = {PATH: ("Shape.area",)} if start is Start.TEMPLATE else {}
-    job = Job(edits={PATH: text}, swap=swap, start=start, tests=tests, stop_early=True)
+    job, tests = without_area(start, "test_add", "test_area", "test_counter", "test_zero[0]")
+    job = replace(job, stop_early=True)
     verdict = server.run(job)
     assert verdict.outcomes == {tests[0]: "passed", tests[1]: "failed"} and verdict.ended
     verdict = server.run(replace(job, first=tests[1:3]))
@@ -325,11 +330,7 @@ def test_the_first_that_fails_ends_it(server: Server, start: Start) -> None:
 
 @pytest.mark.parametrize("start", [Start.BASE, Start.TEMPLATE])
 def test_a_gate_runs_first_and_whole_and_lets_the_others_run(server: Server, start: Start) -> None:
-    text = MODULE.replace("self.side * self.side", "0")
-    names = ("test_area", "test_counter", "test_add", "test_zero[0]")
-    tests = tuple(f"tests/test_pk.py::{name}" for name in names)
-    swap = {PATH: ("Shape.area",)} if start is Start.TEMPLATE else {}
-    job = Job(edits={PATH: text}, swap=swap, start=start, tests=tests)
+    job, tests = without_area(start, "test_area", "test_counter", "test_add", "test_zero[0]")
     closed = server.run(replace(job, gate=tests[:2]))
     assert closed.outcomes == {tests[0]: "failed", tests[1]: "passed"} and closed.ended
     opened = server.run(replace(job, gate=tests[1:3], first=tests[3:], stop_early=True))

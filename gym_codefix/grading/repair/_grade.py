@@ -212,14 +212,13 @@ class _Grading:
     def _broken_kept(self, over: Mapping[str, str], plan: Plan, kept: _Kept) -> frozenset[str]:
         """The kept tests that do not pass; under ``binary`` one of them at least."""
         if self.reward == "binary":  # one broken test decides, so it had better come soon
+            if kept.broken or not kept.left:
+                return kept.broken
             near = tests_near(self.problem.snapshot, over) & kept.left
             if plan.start is Start.TEMPLATE or 2 * len(near) > len(kept.left):
-                return kept.broken or self._broken_of(over, plan, kept.left, near)
-            return (
-                kept.broken
-                or self._broken_of(over, plan, near)
-                or self._broken_of(over, plan, kept.left - near)
-            )
+                return self._broken_of(over, plan, kept.left, near)
+            broken = self._broken_of(over, plan, near)
+            return broken or self._broken_of(over, plan, kept.left - near)
         broken = kept.broken | self._broken_of(over, plan, kept.left)
         self.parts["kept"] = 1 - len(broken) / max(1, len(self.problem.kept))
         self.counts["kept_broken"] = len(broken)

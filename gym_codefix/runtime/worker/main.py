@@ -13,7 +13,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import jail, protocol
@@ -59,13 +59,11 @@ def _preload(modules: list[str]) -> None:
             continue
 
 
-def _holds_modules_of(repo: str) -> bool:
-    """Whether preloading imported the repository itself, as pytest does with what it needs."""
-    prefix = repo + os.sep
-    return any(
-        (getattr(module, "__file__", None) or "").startswith(prefix)
-        for module in list(sys.modules.values())
-    )
+def holds_modules_of(places: Sequence[str]) -> bool:
+    """Whether this process imported one of these files, or a file below one of these folders."""
+    below = tuple(place + os.sep for place in places)
+    files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
+    return any(file in places or file.startswith(below) for file in files)
 
 
 def main() -> None:
@@ -99,7 +97,8 @@ def main() -> None:
             pass  # bubblewrap keeps its mounts: read-only, and no secret
     gc.collect()
     gc.freeze()
-    protocol.send(channel, {"ready": True, "tainted": _holds_modules_of(spec["repo"])})
+    # Pytest may import the repository itself for what it needs.
+    protocol.send(channel, {"ready": True, "tainted": holds_modules_of([spec["repo"]])})
     taken = serve(channel, spec, lambda job: None)
     if isinstance(taken, protocol.Promoted):
         from . import tiers

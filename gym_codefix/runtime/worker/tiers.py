@@ -10,7 +10,6 @@ import gc
 import importlib
 import io
 import os
-import sys
 import threading
 from collections.abc import Callable, Generator, Mapping
 from types import CodeType
@@ -19,6 +18,7 @@ from typing import Any
 import pytest
 
 from . import protocol, reduce, suite, swap
+from .main import holds_modules_of
 
 Serve = Callable[..., protocol.Taken | protocol.Promoted | None]
 
@@ -52,7 +52,9 @@ class TierPlugin:
             raise
 
     def _serve_configured(self, early_config: pytest.Config, args: list[str]) -> None:
-        if _holds_source(self._spec):
+        root = self._spec["repo"]
+        source = [os.path.normpath(os.path.join(root, path)) for path in self._spec["source"]]
+        if holds_modules_of(source):
             self.failure = "pytest itself imports what an edit may change"
             pytest.exit(self.failure)
         gc.collect()
@@ -146,14 +148,6 @@ class TierPlugin:
         outcomes = suite.OutcomePlugin(job, report, suite.leave, collected=False)
         session.config.pluginmanager.register(outcomes)
         outcomes.choose(session.items)
-
-
-def _holds_source(spec: Mapping[str, Any]) -> bool:
-    places = [os.path.normpath(os.path.join(spec["repo"], path)) for path in spec["source"]]
-    files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
-    return any(
-        file == place or file.startswith(place + os.sep) for file in files for place in places
-    )
 
 
 def main(spec: Mapping[str, Any], start: protocol.Promoted, serve: Serve) -> None:
