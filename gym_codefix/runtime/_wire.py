@@ -144,6 +144,8 @@ def read_verdict(result_fd: int, status_fd: int, job: Job) -> Verdict:
             report = json.loads(status)
         except ValueError:
             return Verdict(failure="the job's supervisor was killed from outside")
+    if "failure" in report:
+        return Verdict(failure=report["failure"])
     reading = _Reading(job)
     for message in messages:
         reading.take(message)
@@ -157,7 +159,6 @@ def read_verdict(result_fd: int, status_fd: int, job: Job) -> Verdict:
         ended=reading.ended and report.get("killed") is None and report.get("exit") == 0,
         end_text=reading.end_text,
         killed=report.get("killed"),
-        failure=report.get("failure"),
         refused=reading.refused,
         lines=reading.lines,
         contexts=reading.contexts,

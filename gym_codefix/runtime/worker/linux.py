@@ -60,6 +60,11 @@ def unshare(flags: int) -> None:
     _check(_libc.unshare(flags), "unshare")
 
 
+def setns(descriptor: int, kind: int) -> None:
+    """Join the namespace of this kind (pid: for children only; raises OSError)."""
+    _check(_libc.setns(descriptor, kind), "setns")
+
+
 def mount(source: str, target: str, kind: str | None, flags: int = 0, data: str = "") -> None:
     """mount(2) (raises OSError)."""
     _check(

@@ -10,45 +10,55 @@ from __future__ import annotations
 import gc
 import importlib
 import os
-import signal
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from . import jail, protocol
+from . import protocol, unconfined
 
-Job = dict[str, Any]
+if TYPE_CHECKING:
+    from . import jailer
 
 
-def serve(
-    channel: socket.socket, spec: Mapping[str, Any], prepare: Callable[[Job], None]
-) -> protocol.Taken | protocol.Promoted | None:
-    """Fork for every message; returns in the fork, and None when the driver is gone."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps supervisors
-    while True:
-        try:
-            message, descriptors = protocol.receive(channel)
-        except (protocol.Closed, OSError):
-            return None
-        if message["kind"] == "tier":
-            if os.fork() == 0:
-                channel.close()
-                return protocol.Promoted(message["tier"], socket.socket(fileno=descriptors[0]))
-            os.close(descriptors[0])
-            continue
-        job = message["job"]
-        result_fd, status_fd = descriptors
-        prepare(job)
-        if os.fork() == 0:
-            channel.close()
+class Server:
+    """Forks for every message; ``office``: who makes the jails (None: there are none)."""
+
+    def __init__(self, office: jailer.Jailer | None) -> None:
+        self._office = office
+
+    def serve(
+        self, channel: socket.socket, prepare: Callable[[Mapping[str, Any]], None] | None = None
+    ) -> protocol.Taken | protocol.Promoted | None:
+        """Returns in the fork, and None when the driver is gone.
+
+        ``prepare`` is called with every job, ahead of its fork.
+        """
+        forks = self._forks(channel)
+        while True:
+            forks.wait()
             try:
-                jail.enter(job, result_fd, status_fd, isolated=spec["isolated"])
-            except BaseException:
-                os._exit(1)  # a supervisor that fails must not serve; the driver sees no report
-            return protocol.Taken(job, result_fd)
-        os.close(result_fd)
-        os.close(status_fd)
+                message, descriptors = protocol.receive(channel)
+            except (protocol.Closed, OSError):
+                return None
+            if message["kind"] == "tier":
+                if os.fork() == 0:
+                    channel.close()
+                    forks.abandon()
+                    return protocol.Promoted(message["tier"], socket.socket(fileno=descriptors[0]))
+                os.close(descriptors[0])
+                continue
+            job = message["job"]
+            result_fd, status_fd = descriptors
+            if forks.fork(job, result_fd, status_fd, prepare or (lambda job: None)):
+                return protocol.Taken(job, result_fd)
+
+    def _forks(self, channel: socket.socket) -> unconfined.Forks | jailer.Forks:
+        if self._office is None:
+            return unconfined.Forks(channel)
+        from . import jailer
+
+        return jailer.Forks(channel, self._office)
 
 
 def _preload(modules: list[str]) -> None:
@@ -82,6 +92,12 @@ def main() -> None:
         from _pytest.assertion import rewrite
 
         rewrite.PYC_TAIL = ".unused"  # the cached ones name the path that only a sandbox has
+    office = None
+    if spec["isolated"]:
+        from . import jail, jailer
+
+        jail.own_a_home()
+        office = jailer.start(channel)  # while this process is small
     if spec["preload"]:
         import pytest  # noqa: F401
 
@@ -99,7 +115,8 @@ def main() -> None:
     gc.freeze()
     # Pytest may import the repository itself for what it needs.
     protocol.send(channel, {"ready": True, "tainted": holds_modules_of([spec["repo"]])})
-    taken = serve(channel, spec, lambda job: None)
+    serve = Server(office).serve
+    taken = serve(channel)
     if isinstance(taken, protocol.Promoted):
         from . import tiers
 

@@ -1,4 +1,4 @@
-"""Length-prefixed JSON messages, with file descriptors, over a Unix socket."""
+"""JSON messages, with file descriptors, over Unix sockets: length-prefixed, or short packets."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 _HEADER = struct.Struct("!I")
 _MAX_DESCRIPTORS = 4
+_PACKET_BYTES = 1 << 16
 CONFIGURED, TEMPLATE = "configured", "template"
 
 
@@ -54,3 +55,16 @@ def receive(channel: socket.socket) -> tuple[dict[str, Any], list[int]]:
         parts.append(part)
         left -= len(part)
     return json.loads(b"".join(parts)), descriptors
+
+
+def tell(channel: socket.socket, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
+    """Send one short message as a packet, whole among those of other senders (raises OSError)."""
+    socket.send_fds(channel, [json.dumps(message).encode()], list(descriptors))
+
+
+def hear(channel: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """Wait for one packet (raises Closed when no sender is left)."""
+    data, descriptors, _, _ = socket.recv_fds(channel, _PACKET_BYTES, _MAX_DESCRIPTORS)
+    if not data:
+        raise Closed
+    return json.loads(data), descriptors

@@ -92,7 +92,7 @@ def _instruction(code: int, operand: int, if_true: int = 0, if_false: int = 0) -
     return struct.pack("HBBI", code, if_true, if_false, operand)
 
 
-def _program(machine: str) -> list[bytes]:
+def _program(machine: str) -> bytes:
     program = [
         _instruction(_LOAD, 4),  # architecture
         _instruction(_JUMP_EQUAL, _ARCHITECTURE[machine], 1, 0),
@@ -122,7 +122,7 @@ def _program(machine: str) -> list[bytes]:
         _instruction(_RETURN, _EPERM),
         _instruction(_RETURN, _ALLOW),
     ]
-    return program
+    return b"".join(program)
 
 
 def available() -> bool:
@@ -130,11 +130,13 @@ def available() -> bool:
     return sys.platform == "linux" and platform.machine() in _ARCHITECTURE
 
 
+_PROGRAM = _program(platform.machine()) if available() else b""
+
+
 def install() -> None:
     """Filter this process and all that it starts (needs no_new_privs; raises OSError)."""
-    code = b"".join(_program(platform.machine()))
-    buffer = ctypes.create_string_buffer(code, len(code))
+    buffer = ctypes.create_string_buffer(_PROGRAM, len(_PROGRAM))
     program = ctypes.create_string_buffer(
-        struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(buffer))
+        struct.pack("HxxxxxxP", len(_PROGRAM) // 8, ctypes.addressof(buffer))
     )
     linux.prctl(linux.PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(program))

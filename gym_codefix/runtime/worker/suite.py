@@ -9,7 +9,7 @@ import json
 import os
 import random
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -38,6 +38,14 @@ def reporter(result_fd: int) -> Report:
             view = view[os.write(result_fd, view) :]
 
     return report
+
+
+def places_of(items: Iterable[pytest.Item]) -> dict[str, tuple[int, ...]]:
+    """Where each node id stands."""
+    places: dict[str, tuple[int, ...]] = {}
+    for place, item in enumerate(items):
+        places[item.nodeid] = (*places.get(item.nodeid, ()), place)
+    return places
 
 
 class OutcomePlugin:
@@ -94,22 +102,30 @@ class OutcomePlugin:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         if self._announce:
             self._report({"kind": "collected", "ids": [item.nodeid for item in items]})
-        self.choose(items)
+            items[:] = self.chosen(items, places_of(items))
 
-    def choose(self, items: list[pytest.Item]) -> None:
-        """Keep the job's tests, in the job's order."""
+    def chosen(
+        self, items: Sequence[pytest.Item], places: Mapping[str, Sequence[int]]
+    ) -> list[pytest.Item]:
+        """The job's tests in the job's order; ``places``: of all items, by node id.
+
+        What a fork looks at it copies, so that only what is wanted is looked at.
+        """
         wanted = self._job["tests"]
-        if wanted is not None:
-            keep = set(wanted)
-            items[:] = [item for item in items if item.nodeid in keep]
-            self._not_passing(keep - {item.nodeid for item in items})
+        if wanted is None:
+            found = list(items)
+        else:
+            at = {place for test in set(wanted) for place in places.get(test, ())}
+            found = [items[place] for place in sorted(at)]
+            self._not_passing([test for test in wanted if test not in places])
         if self._gate or self._job["first"]:
             gate = self._job["gate"]
-            places = {test: place for place, test in enumerate(gate)}
-            places.update({test: len(gate) for test in self._job["first"] if test not in places})
-            items.sort(key=lambda item: places.get(item.nodeid, len(gate) + 1))
+            ranks = {test: rank for rank, test in enumerate(gate)}
+            ranks.update({test: len(gate) for test in self._job["first"] if test not in ranks})
+            found.sort(key=lambda item: ranks.get(item.nodeid, len(gate) + 1))
         if self._job["order_seed"] is not None:
-            random.Random(self._job["order_seed"]).shuffle(items)
+            random.Random(self._job["order_seed"]).shuffle(found)
+        return found
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         phases = self._phases.setdefault(report.nodeid, {})

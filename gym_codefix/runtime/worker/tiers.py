@@ -34,6 +34,8 @@ class TierPlugin:
         self._outlines: dict[str, reduce.Outline] = {}
         self._reduced: dict[str, tuple[str, str] | None] = {}  # of the job that comes next
         self._pristine: dict[str, CodeType] = {}
+        self._items: list[pytest.Item] = []
+        self._places: dict[str, tuple[int, ...]] = {}
         self._errors: list[str] = []
         self.failure: str | None = None
 
@@ -60,7 +62,7 @@ class TierPlugin:
         gc.collect()
         gc.freeze()
         protocol.send(self.channel, {"ready": True, "ids": []})
-        taken = self._serve(self.channel, self._spec, lambda job: None)
+        taken = self._serve(self.channel)
         if taken is None:
             os._exit(0)
         importlib.invalidate_caches()
@@ -93,11 +95,12 @@ class TierPlugin:
         root = self._spec["repo"] + os.sep
         self._compile_test = swap.test_compiler(session.config)
         self._rewritten = swap.rewritten_files()
+        self._items, self._places = session.items, suite.places_of(session.items)
         self._index = swap.index_functions(root)
         gc.collect()
         gc.freeze()
         protocol.send(self.channel, {"ready": True, "ids": [item.nodeid for item in session.items]})
-        taken = self._serve(self.channel, self._spec, self._compile_pristine)
+        taken = self._serve(self.channel, self._compile_pristine)
         if not isinstance(taken, protocol.Taken):
             os._exit(0)
         self._run(session, *taken)
@@ -134,7 +137,7 @@ class TierPlugin:
         report = suite.reporter(result_fd)
         os.chdir(self._spec["repo"])
         importlib.invalidate_caches()
-        lost = set(job["tests"] or ()) - {item.nodeid for item in session.items}
+        lost = [test for test in job["tests"] or () if test not in self._places]
         if lost:  # their module cannot be imported: from base the job says why
             report({"kind": "swap-refused", "why": f"{min(lost)} was not collected"})
             os._exit(0)
@@ -147,7 +150,8 @@ class TierPlugin:
             os._exit(0)
         outcomes = suite.OutcomePlugin(job, report, suite.leave, collected=False)
         session.config.pluginmanager.register(outcomes)
-        outcomes.choose(session.items)
+        # A list of its own: to drop the others from the old one would be to write to each.
+        session.items = outcomes.chosen(session.items, self._places)
 
 
 def main(spec: Mapping[str, Any], start: protocol.Promoted, serve: Serve) -> None:
