@@ -82,6 +82,15 @@ def split_lines(text: str) -> list[str]:
     return io.StringIO(text, newline="").readlines()
 
 
+def equal_ends(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
+    """How many lines are equal at the beginning, and how many of the others at the end."""
+    shorter = min(len(before), len(after))
+    first = next((i for i in range(shorter) if before[i] != after[i]), shorter)
+    left = shorter - first
+    last = next((i for i in range(left) if before[-1 - i] != after[-1 - i]), left)
+    return first, last
+
+
 def diff_hunks(old: Mapping[str, str], new: Mapping[str, str]) -> list[Hunk]:
     """Every hunk between two trees (path to whole text), ordered by path and line.
 

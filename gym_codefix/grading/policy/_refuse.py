@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,8 +11,9 @@ from pathlib import PurePosixPath
 from gym_codefix.catalog.hunks import split_lines
 from gym_codefix.catalog.syntax import declared_encodings
 from gym_codefix.grading.policy import _tables as tables
+from gym_codefix.grading.policy._changed import changed_parts
 from gym_codefix.grading.policy._fold import TooCostly
-from gym_codefix.grading.policy._uses import Use, watched_uses
+from gym_codefix.grading.policy._uses import Use, uses_in, watched_uses
 
 _REASONS = {
     "import": "newly uses the module {name}, which can reach the test runner or the interpreter",
@@ -86,7 +88,7 @@ def _refuse_text(path: str, old: str | None, new: str) -> Iterator[Refusal]:
         if name not in known and name.lower().replace("_", "-") not in _PLAIN_ENCODINGS:
             yield Refusal(path, 1, "encoding", _REASONS["encoding"].format(name=name))
     try:
-        uses = watched_uses(new)
+        uses = _new_uses(old, new)
     except TooCostly as error:
         yield Refusal(path, 1, "too-costly", str(error))
         return
@@ -94,11 +96,32 @@ def _refuse_text(path: str, old: str | None, new: str) -> Iterator[Refusal]:
         line = getattr(error, "lineno", None) or 1
         yield Refusal(path, line, "syntax", f"does not parse: {getattr(error, 'msg', error)}")
         return
+    for (code, name), line in uses:
+        yield Refusal(path, line, code, _REASONS[code].format(name=name))
+
+
+def _new_uses(old: str | None, new: str) -> list[tuple[Use, int]]:
+    """What the new text uses and the old one did not, with lines."""
+    parts = None if old is None else changed_parts(old, new)
+    if parts is None:
+        uses = watched_uses(new)
+    else:
+        before, after = parts
+        uses = uses_in(after)
+        if uses:  # mostly used by the same function before: then all of the old need not be read
+            known = _readable_uses(before)
+            uses = {use: line for use, line in uses.items() if use not in known}
+    if not uses:
+        return []
     excused = _Excused(old or "")
-    for use, line in uses.items():
-        if not excused.covers(use):
-            code, name = use
-            yield Refusal(path, line, code, _REASONS[code].format(name=name))
+    return [(use, line) for use, line in uses.items() if not excused.covers(use)]
+
+
+def _readable_uses(tree: ast.Module) -> Mapping[Use, int]:
+    try:
+        return uses_in(tree)
+    except TooCostly:
+        return {}
 
 
 class _Excused:

@@ -30,7 +30,11 @@ def watched_uses(text: str) -> dict[Use, int]:
     Raises TooCostly, and whatever `ast.parse` raises: SyntaxError, ValueError, RecursionError or
     MemoryError.
     """
-    tree = parse(text)
+    return uses_in(parse(text))
+
+
+def uses_in(tree: ast.Module) -> dict[Use, int]:
+    """``watched_uses`` of a module that is parsed already (raises TooCostly)."""
     return _Reader(tree).read()
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gym_codefix.catalog.edit_scope import classify_edit
-from gym_codefix.catalog.hunks import split_lines
+from gym_codefix.catalog.hunks import equal_ends, split_lines
 from gym_codefix.runtime import Snapshot, Start
 
 _NEAR_LINES = 3
@@ -38,18 +38,11 @@ def tests_near(snapshot: Snapshot, edits: Mapping[str, str]) -> frozenset[str]:
     coverage = snapshot.baseline.coverage
     found: frozenset[str] = frozenset()
     for path, text in edits.items():
-        first, last = _changed_lines(split_lines(snapshot.read(path) or ""), split_lines(text))
-        found |= coverage.tests_reaching(path, first - _NEAR_LINES, last + _NEAR_LINES)
+        lines = split_lines(snapshot.read(path) or "")
+        before, after = equal_ends(lines, split_lines(text))
+        first, last = before + 1 - _NEAR_LINES, len(lines) - after + _NEAR_LINES
+        found |= coverage.tests_reaching(path, first, last)
     return found - coverage.always - snapshot.baseline.entangled
-
-
-def _changed_lines(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
-    """First and last line of ``before`` between equal beginnings and equal ends, 1-based."""
-    shorter = min(len(before), len(after))
-    first = next((i for i in range(shorter) if before[i] != after[i]), shorter)
-    left = shorter - first
-    end = next((i for i in range(left) if before[-1 - i] != after[-1 - i]), left)
-    return first + 1, len(before) - end
 
 
 def plan_edits(snapshot: Snapshot, edits: Mapping[str, str]) -> Plan:
