@@ -1,8 +1,10 @@
-"""How fast and how right: `python benchmarks/throughput.py --tasks 60 --patches 500`.
+"""How fast and how right: `python benchmarks/throughput.py --tasks 60 --patches 480`.
 
 On the same patches and in one run: our grading, unconfirmed and confirmed, against copying the tree
 and running `python -m pytest` on the full suite in a fresh process. Prints medians of the ratios,
-resets, two workers against one, memory and leaks; exits 1 when a single decision differs.
+resets, two workers against one, memory and leaks; exits 1 when a single decision differs. With
+`--rows` every patch's figures are kept, and a run that was killed goes on where it was; with
+`--processes` tasks are shared out, and what is compared runs beside the same kind of work.
 """
 
 from __future__ import annotations
@@ -10,12 +12,14 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import multiprocessing
 import os
 import random
 import statistics
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,7 +32,7 @@ from gym_codefix.grading.repair import Problem, excerpt, grade, load_problem
 from gym_codefix.runtime import NotPrepared, Runtime
 
 _SUBPROCESS_SHARE = 0.3
-_PROGRESS_EVERY = 20
+_PROGRESS_EVERY_S = 60
 
 
 @dataclass(frozen=True)
@@ -77,23 +81,104 @@ def patches_of(problem: Problem, count: int, rng: random.Random) -> Iterator[Pat
             yield Patch(problem, kind, edits)
 
 
+@dataclass(frozen=True)
+class Row:
+    """What was measured on one patch. Seconds; ``right``: what the plain run decides."""
+
+    patch: int
+    task: str
+    kind: str
+    right: bool
+    plain_s: float
+    ours_s: float
+    confirmed_s: float
+    differs: bool
+    why: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind}/{'right' if self.right else 'wrong'}"
+
+
+class Rows:
+    """Measured rows by the number of their patch, kept in a file of JSON lines."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        path.touch()
+
+    def read(self) -> dict[int, Row]:
+        rows = [Row(**json.loads(line)) for line in self._path.read_text().splitlines()]
+        return {row.patch: row for row in rows}
+
+    def add(self, row: Row) -> None:
+        with open(self._path, "a") as file:  # short lines are appended whole
+            file.write(json.dumps(vars(row)) + "\n")
+
+
+def measure(numbered: list[tuple[int, Patch]], rows: Rows) -> None:
+    """Grade patches, those of a task together, and run them plainly."""
+    runtime = Runtime()
+    warm: set[str] = set()
+    for number, patch in numbered:
+        task = patch.problem.task.id
+        if task not in warm:  # as in training: a known task, an unseen patch
+            warm.add(task)
+            edits = patch.problem.reference_edits()
+            other = mutated(patch.problem, edits, random.Random(task)) or {}
+            timed_grade(replace(patch, edits=other), runtime, confirm=False)
+        ours, passes, why = timed_grade(patch, runtime, confirm=False)
+        sure, passes_confirmed, why_confirmed = timed_grade(patch, runtime, confirm=True)
+        plain = run_plainly(patch.problem.snapshot, patch.problem.over_pristine(patch.edits))
+        right = plain.decides(patch.problem.kept | set(patch.problem.task.flips))
+        differs = not why.startswith("refused") and {passes, passes_confirmed} != {right}
+        both = f"{why} | {why_confirmed}"
+        row = Row(number, task, patch.kind, right, plain.seconds, ours, sure, differs, both)
+        rows.add(row)
+        if differs:
+            print("DIFFERENT", row, flush=True)
+    runtime.close()
+
+
+def measure_all(patches: list[Patch], rows: Rows, processes: int) -> list[Row]:
+    """Every patch once; tasks are dealt out to so many processes."""
+    tasks = list(dict.fromkeys(patch.problem.task.id for patch in patches))
+    for number, row in rows.read().items():
+        if number >= len(patches) or row.task != patches[number].problem.task.id:
+            sys.exit("the rows are those of a run with other arguments")
+    left = [(n, patch) for n, patch in enumerate(patches) if n not in rows.read()]
+    shares: list[list[tuple[int, Patch]]] = [[] for _ in range(processes)]
+    for number, patch in left:
+        shares[tasks.index(patch.problem.task.id) % processes].append((number, patch))
+    workers = [
+        multiprocessing.get_context("fork").Process(target=measure, args=(share, rows))
+        for share in shares
+    ]
+    for worker in workers:
+        worker.start()
+    while any(worker.is_alive() for worker in workers):
+        workers[0].join(_PROGRESS_EVERY_S)
+        done = rows.read()
+        print(f"{len(done)}/{len(patches)}", json.dumps(medians_by_kind(done.values())), flush=True)
+    if any(worker.exitcode for worker in workers):
+        sys.exit("a measuring process failed")
+    return [rows.read()[number] for number in range(len(patches))]
+
+
 def timed_grade(patch: Patch, runtime: Runtime, *, confirm: bool) -> tuple[float, bool, str]:
     started = time.perf_counter()
     graded = grade(patch.problem, patch.edits, runtime, confirm=confirm)
     return time.perf_counter() - started, graded.tests_pass, graded.explanation
 
 
-def medians_by_kind(kinds: dict[str, list[float]]) -> dict[str, tuple[float, int]]:
+def medians_by_kind(rows: Iterable[Row]) -> dict[str, tuple[float, int]]:
+    kinds: dict[str, list[float]] = {}
+    for row in rows:
+        kinds.setdefault(row.name, []).append(row.plain_s / row.ours_s)
     return {
         kind: (round(statistics.median(ratios), 1), len(ratios))
         for kind, ratios in sorted(kinds.items())
     }
-
-
-def median_of(kinds: dict[str, list[float]], decision: str) -> float:
-    return statistics.median(
-        ratio for kind, ratios in kinds.items() if kind.endswith(decision) for ratio in ratios
-    )
 
 
 def report_resets(tasks: list[Task], runtime: Runtime) -> dict[str, float]:
@@ -175,6 +260,8 @@ def main() -> None:
     parser.add_argument("--patches", type=int, default=500)
     parser.add_argument("--episodes", type=int, default=2000, help="for the leak check; 0: none")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--rows", type=Path, help="keep every patch's figures, and go on from them")
+    parser.add_argument("--processes", type=int, default=1, help="measure so many tasks at once")
     parser.add_argument("--out", type=Path, help="write the figures as JSON")
     arguments = parser.parse_args()
     print("$", " ".join(["python", *sys.argv]), flush=True)
@@ -197,36 +284,20 @@ def main() -> None:
     patches = [patch for p in problems for patch in patches_of(p, each, rng)][
         : arguments.patches + 3 * len(problems)
     ]
-    confirmed: list[float] = []
-    differences = []
-    kinds: dict[str, list[float]] = {}
-    warm: set[str] = set()
-    for number, patch in enumerate(patches, 1):
-        if patch.problem.task.id not in warm:  # as in training: a known task, an unseen patch
-            warm.add(patch.problem.task.id)
-            other = mutated(patch.problem, patch.problem.reference_edits(), rng) or {}
-            timed_grade(replace(patch, edits=other), runtime, confirm=False)
-        ours, passes, why = timed_grade(patch, runtime, confirm=False)
-        sure, passes_confirmed, why_confirmed = timed_grade(patch, runtime, confirm=True)
-        plain = run_plainly(patch.problem.snapshot, patch.problem.over_pristine(patch.edits))
-        decision = plain.decides(patch.problem.kept | set(patch.problem.task.flips))
-        kind = f"{patch.kind}/{'right' if decision else 'wrong'}"
-        kinds.setdefault(kind, []).append(plain.seconds / ours)
-        refused = why.startswith("refused")
-        if not refused and {passes, passes_confirmed} != {decision}:
-            differences.append((patch.problem.task.id, patch.kind, decision, why, why_confirmed))
-            print("DIFFERENT", *differences[-1], flush=True)
-        if decision:
-            confirmed.append(plain.seconds / sure)
-        if number % _PROGRESS_EVERY == 0:
-            print(f"{number}/{len(patches)}", json.dumps(medians_by_kind(kinds)), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        kept = Rows(arguments.rows or Path(folder, "rows.jsonl"))
+        rows = measure_all(patches, kept, arguments.processes)
+    right, wrong = ([row for row in rows if row.right is side] for side in (True, False))
+    differences = [row for row in rows if row.differs]
     figures |= {
-        "patches": len(patches),
-        "speedup_median_and_count_by_kind": medians_by_kind(kinds),
+        "patches": len(rows),
+        "speedup_median_and_count_by_kind": medians_by_kind(rows),
         "decisions_that_differ": len(differences),
-        "wrong_patch_speedup_median": median_of(kinds, "wrong"),
-        "right_patch_speedup_median": median_of(kinds, "right"),
-        "right_patch_confirmed_speedup_median": statistics.median(confirmed),
+        "wrong_patch_speedup_median": statistics.median(r.plain_s / r.ours_s for r in wrong),
+        "right_patch_speedup_median": statistics.median(r.plain_s / r.ours_s for r in right),
+        "right_patch_confirmed_speedup_median": statistics.median(
+            r.plain_s / r.confirmed_s for r in right
+        ),
     }
     sample = [patch for patch in patches if patch.kind in ("gold", "wrong")][:60]
     figures["two_workers_over_one"] = report_workers(sample, runtime)

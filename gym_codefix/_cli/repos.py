@@ -145,6 +145,7 @@ def _one_per_snapshot(tasks: Iterable[Task]) -> list[Task]:
 @click.option("--split", default="train", show_default=True)
 @click.option("--releases", default="", help="pin these too, for `tasks mine`: A,B,…")
 @click.option("--with", "also", multiple=True, help="a requirement of the tests; may be repeated")
+@click.option("--as-of", help="lock the dependencies of that day: 2023-03-01")
 @click.option("--isolation", default="auto", help="see `gym-codefix doctor`")
 def add(
     source: str,
@@ -153,6 +154,7 @@ def add(
     split: str,
     releases: str,
     also: tuple[str, ...],
+    as_of: str | None,
     isolation: str,
 ) -> None:
     """Make a checkout or a pinned release into a catalogue entry.
@@ -169,6 +171,7 @@ def add(
         split=split,
         releases=comma_separated(releases),
         also=also,
+        as_of=as_of,
         level=isolation,
         progress=click.echo,
     )

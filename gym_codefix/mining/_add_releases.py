@@ -13,7 +13,7 @@ from gym_codefix.catalog import parse_manifest
 from gym_codefix.runtime import PrepareError, Store, release_tree
 
 from ._add_layout import find_layout
-from ._add_lock import resolve
+from ._lock import resolve
 
 
 def pin_release(name: str, version: str, store: Store) -> dict[str, Any]:

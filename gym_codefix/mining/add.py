@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import functools
 import json
 import re
 import shutil
@@ -21,8 +23,8 @@ from gym_codefix.runtime import (
     prepare,
 )
 
-from ._add_lock import lock_requirements
 from ._add_releases import add_releases, layout_facts, pin_release, unpacked
+from ._lock import lock_requirements
 
 _PINNED = re.compile(r"([A-Za-z0-9][\w.-]*)==(\S+)")
 _LICENSES = (
@@ -53,6 +55,7 @@ def add_repository(
     split: str = "train",
     releases: Sequence[str] = (),
     also: Sequence[str] = (),
+    as_of: str | None = None,
     level: str = "auto",
     progress: Callable[[str], None] = lambda _: None,
 ) -> AddedRepository:
@@ -62,11 +65,14 @@ def add_repository(
     interpreter that has the dependencies already, used instead of a lock. ``out``: the
     catalogue's folder (the default is the one in use). Tests that fail at baseline are recorded
     and excluded. ``releases``: further releases to pin, for `mine_release`. ``also``: what the
-    tests need and the project does not declare.
+    tests need and the project does not declare. ``as_of``: lock what there was on that day (ISO
+    date), not what there is now.
 
     Raises PrepareError with the stage (``find``, ``layout``, ``lock``, ``environment``,
     ``baseline``, …), the last lines of the log and what to try; nothing is written then.
     """
+    if as_of is not None:
+        _check_day(as_of)
     out = (out or repos_root()).absolute()
     document = _find(source, store)
     name, where = document["name"], f"{document['name']}.toml"
@@ -81,7 +87,8 @@ def add_repository(
     document |= {"split": split, "license": _license(tree)}
     if releases:
         add_releases(document, releases, store, progress)
-    written = _lock(document, tree, out, python, also, store, progress)
+    locked = functools.partial(lock_requirements, tree, store=store, also=also, as_of=as_of)
+    written = _lock(document, out, python, locked, progress)
     try:
         progress(f"{name}: environment and baseline")
         manifest = parse_manifest(document, where, out)
@@ -105,6 +112,15 @@ def add_repository(
         excluded=tuple(failing),
         notes=_notes(snapshot, failing),
     )
+
+
+def _check_day(text: str) -> None:
+    try:
+        datetime.date.fromisoformat(text)
+    except ValueError:
+        raise PrepareError(
+            "lock", f"{text!r} is not a day", advice="write it as 2023-03-01"
+        ) from None
 
 
 def _find(source: str, store: Store) -> dict[str, Any]:
@@ -136,14 +152,15 @@ def _find(source: str, store: Store) -> dict[str, Any]:
 
 def _lock(
     document: dict[str, Any],
-    tree: Path,
     out: Path,
     python: Path | None,
-    also: Sequence[str],
-    store: Store,
+    lock_for: Callable[[Path], str],
     progress: Callable[[str], None],
 ) -> list[Path]:
-    """Say where the dependencies come from; the lock files that were written for it."""
+    """Say where the dependencies come from; the lock files that were written for it.
+
+    ``lock_for`` makes a lock's text beside a runner's.
+    """
     if python is not None:
         if not python.is_file():
             raise PrepareError("python", f"{python} is not a file")
@@ -156,7 +173,7 @@ def _lock(
     written = [lock]
     if not runner.exists():
         shutil.copy(repos_root() / RUNNER_LOCK, runner)
-    lock.write_text(lock_requirements(tree, runner, store, also), encoding="utf-8")
+    lock.write_text(lock_for(runner), encoding="utf-8")
     document |= {"requirements": f"locks/{name}.txt", "runner": RUNNER_LOCK}
     return written
 

@@ -2,7 +2,7 @@
 
 from ._borrowed import normal_name
 from ._coverage_map import CoverageMap
-from ._environment import RUNNER_LOCK
+from ._environment import RUNNER_LOCK, prepare_environment
 from ._errors import NotPrepared, PrepareError
 from ._fetch import run_uv
 from ._isolation import CHOICES as ISOLATION_CHOICES
@@ -46,6 +46,7 @@ __all__ = [
     "load_snapshot",
     "normal_name",
     "prepare",
+    "prepare_environment",
     "read_json",
     "release_tree",
     "run_uv",

@@ -111,6 +111,10 @@ def test_init_cannot_be_inspected(name):
                 file.read(1)
 
 
+def test_signals_to_its_group_stay_inside():
+    assert os.getpgrp() == os.getsid(0) == os.getpid()
+
+
 def test_descriptors():
     pipes = []
     for name in os.listdir("/proc/self/fd"):

@@ -75,6 +75,8 @@ def test_probe(probed: Verdict, name: str) -> None:
         "os.abort()",
         "os.kill(os.getpid(), signal.SIGKILL)",
         "os.kill(os.getpid(), signal.SIGTERM)",
+        "os.kill(0, signal.SIGKILL)",
+        "os.killpg(os.getpgrp(), signal.SIGTERM)",
         "import ctypes; ctypes.string_at(0)",
         "os.execv('/bin/true', ['true'])",
         "import pytest; pytest.exit('done', 0)",
@@ -85,6 +87,7 @@ def test_leaving_in_the_middle_passes_nothing(server: Server, body: str) -> None
     verdict = attack(server, body)
     assert passed(verdict) == {"test_first"}
     assert f"{ATTACK}::test_last" not in verdict.outcomes
+    assert verdict.failure is None
 
 
 def test_exit_by_exception_fails_its_test_only(server: Server) -> None:

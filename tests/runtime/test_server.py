@@ -351,6 +351,20 @@ def test_what_cannot_be_collected_ends_it(server: Server, text: str) -> None:
     assert not server.run(replace(job, edits=gone, stop_early=True)).outcomes
 
 
+def test_a_job_shares_no_namespace_with_its_server(server: Server) -> None:
+    kinds = ("mnt", "ipc", "net", "pid", "user")
+    ask = f"[os.readlink(f'/proc/self/ns/{{kind}}') for kind in {kinds}]"
+    text = f"import os\n\ndef test_it(): assert {ask} == 0"
+    seen = " ".join(server.run(Job(edits={"tests/test_pk.py": text})).texts.values())
+    for kind in kinds:
+        assert f"{kind}:[" in seen
+        for pid in descendants(server.pid):
+            try:
+                assert os.readlink(f"/proc/{pid}/ns/{kind}") not in seen
+            except PermissionError:
+                pytest.skip("an ordinary user may not ask")
+
+
 def slow_job(start: Start = Start.BASE) -> Job:
     text = "import time\n\ndef test_first(): pass\n\ndef test_slow(): time.sleep(20)\n"
     limits = Limits(wall_s=25)

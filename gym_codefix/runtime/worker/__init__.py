@@ -6,7 +6,10 @@ sandbox whose interpreter belongs to a locked environment that knows nothing of 
 ``launch``  builds the namespaces and the file system, then executes ``main`` inside them;
 ``main``    serves jobs: every job is a fork (of *base*, or of one of the ``tiers``);
 ``tiers``   pytest stopped before and after it collects, to be forked from there;
-``jail``    what a job's child gives up before any byte of an agent's code runs;
+``jailer``  makes the namespaces of jobs, watches them, and puts a server's forks into them;
+``jail``    these namespaces, and what a job gives up before any byte of an agent's code runs;
+``supervisor``, ``limits``  what becomes of a job, and the bounds on it;
+``unconfined``  jobs where there are no namespaces;
 ``suite``   runs chosen tests through pytest's own API and reports outcomes over a pipe;
 ``reduce``  leaves out of a module what an edit does not touch;
 ``swap``    replaces code objects in a fork of the template;

@@ -1,0 +1,137 @@
+"""Locking what a repository and its tests need, apart from the test runner."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import re
+import tempfile
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gym_codefix.runtime import PrepareError, Store, normal_name, run_uv
+
+_TEST_EXTRAS = ("test", "tests", "testing", "pytest")
+_PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
+_TIMEOUT_S = 600
+_ANY_DAY = "2999-12-31"
+_PIN = re.compile(r"([A-Za-z0-9][\w.-]*)==([^\s;]+)")
+
+
+resolve = functools.partial(
+    run_uv,
+    timeout_s=_TIMEOUT_S,
+    advice="see the log; --python PATH takes an interpreter that has everything already",
+)
+
+
+def lock_requirements(
+    tree: Path, runner: Path, store: Store, also: Sequence[str] = (), as_of: str | None = None
+) -> str:
+    """Hash-locked text of what the project in ``tree``, its test extras and ``also`` need.
+
+    What the runner's lock has is left out, and pins of the two agree. ``as_of``: nothing that was
+    uploaded later (ISO date), the runner apart. Raises PrepareError with the stage ``lock``.
+    """
+    arguments = []
+    if as_of is not None:
+        arguments += ["--exclude-newer", as_of]
+        for name in sorted(pinned_versions(runner.read_text())):
+            arguments += ["--exclude-newer-package", f"{name}={_ANY_DAY}"]
+    return _compile(tree, runner, store, arguments, "\n".join(also))
+
+
+def moved_lock(
+    tree: Path, runner: Path, store: Store, lock: str, name: str, day: datetime.date
+) -> str:
+    """``lock`` with one distribution at what was the newest on a day, and what that asks for.
+
+    Everything else stays where it is unless it must move. Raises PrepareError with the stage
+    ``lock`` where nothing satisfies the project with it.
+    """
+    names = pinned_versions(lock)
+    arguments = ["--upgrade-package", name, "--exclude-newer-package", f"{name}={day.isoformat()}"]
+    return _compile(tree, runner, store, arguments, "\n".join(names), preferred=lock)
+
+
+def pinned_versions(lock: str) -> dict[str, str]:
+    """Normal names and versions of what a lock pins, without entries for other systems."""
+    return {
+        normal_name(found[1]): found[2]
+        for entry in _entries(lock)
+        if (found := _PIN.match(entry)) is not None
+    }
+
+
+def _compile(
+    tree: Path,
+    runner: Path,
+    store: Store,
+    arguments: Sequence[str],
+    also: str,
+    preferred: str = "",
+) -> str:
+    """``preferred``: a lock whose versions stay unless something forbids it."""
+    project = next((tree / name for name in _PROJECT_FILES if (tree / name).is_file()), None)
+    if project is None:
+        raise PrepareError(
+            "lock",
+            f"{tree} has none of {', '.join(_PROJECT_FILES)}",
+            advice="pass --python PATH, an interpreter with the dependencies installed",
+        )
+    command = ["pip", "compile", "--universal", "--generate-hashes", "--no-header"]
+    command += ["--no-annotate", "--python-version", "3.11", "--constraints", str(runner)]
+    for extra in _test_extras(tree):
+        command += ["--extra", extra]
+    for group in _test_groups(tree):
+        command += ["--group", f"{tree / 'pyproject.toml'}:{group}"]
+    with tempfile.NamedTemporaryFile("w+", suffix=".txt") as output:
+        output.write(preferred)
+        output.flush()
+        command += ["--output-file", output.name, *arguments, str(project), "-"]
+        resolve(command, store, stage="lock", stdin=also)
+        pinned = Path(output.name).read_text(encoding="utf-8")
+    ours = pinned_versions(runner.read_text())
+    return "".join(entry for entry in _entries(pinned) if _name_of(entry) not in ours)
+
+
+def _pyproject(tree: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads((tree / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def _test_extras(tree: Path) -> list[str]:
+    document = _pyproject(tree)
+    poetry = document.get("tool", {}).get("poetry", {})
+    known = {*document.get("project", {}).get("optional-dependencies", {})}
+    known |= {*poetry.get("extras", {})}
+    for place in (tree / "PKG-INFO", *tree.glob("*.egg-info/PKG-INFO")):
+        if place.is_file():
+            text = place.read_text(encoding="utf-8", errors="replace")
+            known |= set(re.findall(r"^Provides-Extra: (\S+)$", text, re.MULTILINE))
+    return [extra for extra in _TEST_EXTRAS if extra in known]
+
+
+def _test_groups(tree: Path) -> list[str]:
+    groups = _pyproject(tree).get("dependency-groups", {})
+    return [group for group in _TEST_EXTRAS if group in groups]
+
+
+def _entries(pinned: str) -> list[str]:
+    """One requirement with its hashes each."""
+    entries: list[str] = []
+    for line in pinned.splitlines(keepends=True):
+        if line.startswith((" ", "\t")) and entries:
+            entries[-1] += line
+        elif line.strip() and not line.startswith("#"):
+            entries.append(line)
+    return entries
+
+
+def _name_of(entry: str) -> str:
+    found = _PIN.match(entry)
+    return normal_name(found[1]) if found else ""
