@@ -178,3 +178,42 @@ def add(
     click.echo(added.path)
     for note in added.notes:
         click.echo(note)
+
+
+@repos.command()
+@click.argument("name")
+@click.option("--as-of", required=True, help="the day of its lock: 2023-03-01")
+@click.option("--isolation", default="auto", help="see `gym-codefix doctor`")
+@as_json
+def breakages(name: str, as_of: str, isolation: str, json_output: bool) -> None:
+    """Find the first later version of each dependency that loses tests, and at which stage.
+
+    Add the repository with the same --as-of first. One dependency moves at a time.
+
+    Example: gym-codefix repos breakages flask --as-of 2023-03-01
+    """
+    import datetime
+
+    from gym_codefix.mining import find_breakages
+
+    try:
+        day = datetime.date.fromisoformat(as_of)
+    except ValueError:
+        raise click.UsageError(f"{as_of!r} is not a day; write it as 2023-03-01") from None
+    runtime = Runtime(isolation=isolation)
+    found = list(
+        find_breakages(
+            manifest(name),
+            day,
+            datetime.date.today(),
+            runtime,
+            progress=lambda text: click.echo(text, err=True),
+        )
+    )
+    runtime.close()
+    if json_output:
+        print_json([vars(breakage) for breakage in found])
+    else:
+        columns = ["moved", "before", "after", "stage", "lost"]
+        rows = [[b.moved, b.before, b.after, b.stage, len(b.lost)] for b in found]
+        print_table(columns, rows)

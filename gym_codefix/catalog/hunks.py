@@ -82,7 +82,7 @@ def split_lines(text: str) -> list[str]:
     return io.StringIO(text, newline="").readlines()
 
 
-def equal_ends(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
+def equal_ends(before: Sequence[object], after: Sequence[object]) -> tuple[int, int]:
     """How many lines are equal at the beginning, and how many of the others at the end."""
     shorter = min(len(before), len(after))
     first = next((i for i in range(shorter) if before[i] != after[i]), shorter)

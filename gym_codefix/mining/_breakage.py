@@ -67,6 +67,8 @@ def find_breakages(
     Where that loses tests, the first version that does is sought between the two days, whatever
     the distribution itself needs moving with it. Raises PrepareError.
     """
+    if not manifest.requirements:
+        raise PrepareError("lock", f"{manifest.name} has no lock of its own: nothing can move")
     snapshot = prepare(manifest, store=runtime.store, level=runtime.isolation)
     moves = _Moves(snapshot, runtime)
     for name, version in pinned_versions(moves.lock).items():

@@ -78,6 +78,55 @@ def test_a_part_tells_as_much_as_the_whole(name: str, monkeypatch: pytest.Monkey
     assert parts >= 15
 
 
+FAR = "\n\ndef far():\n    pass\n\n\ndef farther():\n    pass\n\n\n"
+ALWAYS = (
+    "def always(*a):\n    return True\n" + FAR + "class A:\n    x = 1\n\n    y = 2\n\n    z = 3\n"
+)
+READS = FAR + "def g(p):\n    return open(p)\n" + FAR
+CALLS = "def g(p):\n    return getattr(p, {})()\n"
+BY_WALRUS = "CONST = 'aa'\n" + FAR + "{}:\n    pass\n" + FAR + CALLS.format("y")
+SWALLOWED = "x = 1\n\n\n\n{}\n\n\n\n'''# '''\n" + READS
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        (ALWAYS, "y = 2", "y = 2\n    __eq__ = always"),
+        (ALWAYS, "y = 2", "y = 2\n    __eq__ = \uff41lways"),
+        (ALWAYS.replace("always", "\uff41lways"), "y = 2", "y = 2\n    __eq__ = always"),
+        ("h = 'a'\n" + FAR + CALLS.format("\uff48"), "'a'", "'read_text'"),
+        ("h = 'a'\n" + FAR + "k = h\n" + FAR + CALLS.format("k"), "'a'", "'read_text'"),
+        (BY_WALRUS.format("def f(x=(y := CONST))"), "'aa'", "'read_text'"),
+        (BY_WALRUS.format("class K(metaclass=(y := CONST))"), "'aa'", "'read_text'"),
+        (BY_WALRUS.format("@(y := CONST)\ndef f()"), "'aa'", "'read_text'"),
+        ("def f():\n    pass\n    from m import open\n    pass\n" + READS, "def f():", "if 1:"),
+        ("if 1:\n    pass\n    from m import open\n    pass\n" + READS, "if 1:", "def f():"),
+        ("from m import open\n" + READS, "from m import open\n", ""),
+        (SWALLOWED.format("from m import open"), "x = 1", "x = '''"),
+        (SWALLOWED.format("open = 3"), "x = 1", "x = '''"),
+        (SWALLOWED.format("def open(p): pass"), "x = 1", "x = '''"),
+        (SWALLOWED.format("class open: pass"), "x = 1", "x = '''"),
+        ("class open:\n    u = 1\n\n    def m(s): pass\n" + READS, "class open:", "def open_():"),
+        ("x = 1\nglobal x\ny = x\n" + FAR, "y = x", "y = x + 1"),
+    ],
+)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_a_part_hides_nothing(
+    text: str, old: str, new: str, line_end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nested = text.replace(
+        "def always(*a):\n    return", "def o():\n    def always(*a):\n      return"
+    )
+    for before in (text, nested):
+        after = before.replace(old, new)
+        assert after != before
+        texts = [{"a.py": part.replace("\n", line_end)} for part in (before, after)]
+        with monkeypatch.context() as whole:
+            whole.setattr(_refuse, "changed_parts", lambda old, new: None)
+            expected = refuse(texts[0], texts[1])
+        assert refuse(texts[0], texts[1]) == expected
+
+
 MODULE = '''
 def keep(value):
     return open_it(value)

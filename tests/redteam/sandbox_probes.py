@@ -201,6 +201,15 @@ def test_new_namespaces(flag):
         assert refused(pid)
 
 
+def test_children_of_others_are_refused():
+    """A child of the suite's parent would be outside of what its limits count."""
+    parent = 0x8000
+    child = LIBC.syscall(56 if X86 else 220, parent | signal.SIGCHLD, 0, 0, 0, 0)
+    if child == 0:
+        os._exit(0)
+    assert child < 0 and ctypes.get_errno() == errno.EPERM
+
+
 def test_clone3_is_absent():
     assert refused(LIBC.syscall(435, ctypes.create_string_buffer(88), 88))
 
@@ -228,8 +237,12 @@ def test_calls_that_no_test_needs(number):
 
 
 def test_init_survives_signals():
-    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP):
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP, signal.SIGINT):
         os.kill(1, number)
+    if os.fork() == 0:
+        subprocess.Popen(["/bin/true"])
+        os._exit(0)  # an orphan wakes init
+    os.wait()
     child = subprocess.Popen(["/bin/sleep", "30"])
     os.kill(-1, signal.SIGKILL)  # everybody but init and us
     assert child.wait(5) == -signal.SIGKILL

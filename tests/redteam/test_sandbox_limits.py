@@ -79,8 +79,9 @@ def test_large_allocation_fails(server: Server) -> None:
     [
         "held = bytearray(150 << 20)",
         "import mmap; m = mmap.mmap(-1, 150 << 20); m[:] = bytes(len(m))",
+        "import ctypes; ctypes.CDLL(None).prctl(15, b'\\xff\\xfe'); held = bytearray(150 << 20)",
     ],
-    ids=["private", "shared"],
+    ids=["private", "shared", "named by no text"],
 )
 def test_many_processes_share_one_bound(server: Server, take: str) -> None:
     body = f"""

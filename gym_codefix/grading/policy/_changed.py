@@ -6,12 +6,12 @@ import ast
 import copy
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gym_codefix.catalog.hunks import equal_ends, split_lines
 from gym_codefix.catalog.syntax import parse
 
-_WORD = re.compile(r"[^\W\d]\w*")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _DEFINITION = re.compile(r"(?m)^[ \t\f]*(?:async\b.*)?def\b")
 _IMPORT = re.compile(r"(?m)(?:^|[:;])[ \t\f]*(?:from|import)\b")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -24,26 +24,60 @@ def changed_parts(old: str, new: str) -> tuple[ast.Module, ast.Module] | None:
     """Both modules without bodies that use in one what they use in the other; None where that is
     not certain.
 
-    Out go the bodies of functions that lie outside the changed lines and have nothing to do with
-    them: neither names a function or a binding of the other, through whatever statements of the
-    module. All imports stay; an edit that touches one is not for this, nor are ``global`` and the
-    head of a class, which change what a name means elsewhere. Raises what ``parse`` raises for
-    ``new``.
+    Out go the bodies of functions that are equal on both sides and have nothing to do with what
+    changed: neither names a function or a binding of the other, through whatever statements of the
+    module. All imports stay. An edit is not for this if what it changes holds an import or a
+    ``global``, or is the head of a class: these change what names mean elsewhere. Raises what
+    ``parse`` raises for ``new``.
     """
     tree = parse(new)
     try:
         tree_before = parse(old)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    old_lines, new_lines = split_lines(old), split_lines(new)
-    first, unchanged = equal_ends(old_lines, new_lines)
-    # A line more on either side: a decorator changes what it stands above.
-    before = _Side(tree_before, old_lines, first, len(old_lines) - unchanged + 1)
-    after = _Side(tree, new_lines, first, len(new_lines) - unchanged + 1)
-    if not (before.told_apart() and after.told_apart()):
+    before = list(_items(tree_before.body, split_lines(old), ""))
+    after = list(_items(tree.body, split_lines(new), ""))
+    first, last = equal_ends(before, after)
+    changed = [*before[first : len(before) - last], *after[first : len(after) - last]]
+    headers = (item.node for item in (*before, *after)) if ":=" in old or ":=" in new else ()
+    if any(map(_means_more, changed)) or any(map(_binds_in_header, headers)):
         return None
-    idle = list(_idle(before, after))
-    return before.without([old for old, _ in idle]), after.without([new for _, new in idle])
+    equal = [*after[:first], *after[len(after) - last :]]
+    twins = [*before[:first], *before[len(before) - last :]]
+    idle = [*_idle(changed, equal)]
+    return (
+        _without(tree_before, [twins[place] for place in idle]),
+        _without(tree, [equal[place] for place in idle]),
+    )
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A statement of the module or of a class in it; of a class the head. Equal are items with the
+    same text at the same place of a line, in the same class."""
+
+    prefix: str
+    kind: type[ast.stmt]
+    lines: tuple[str, ...]
+    columns: tuple[int, int | None]
+    node: ast.stmt = field(compare=False)
+
+    @property
+    def text(self) -> str:
+        text = "".join(self.lines)
+        return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _items(statements: Iterable[ast.stmt], lines: Sequence[str], prefix: str) -> Iterator[_Item]:
+    for node in statements:
+        first, last = _first_line(node), node.end_lineno or node.lineno
+        if isinstance(node, ast.ClassDef):
+            head = tuple(lines[first - 1 : _first_line(node.body[0])])
+            yield _Item(prefix, type(node), head, (node.col_offset, None), node)
+            yield from _items(node.body, lines, f"{prefix}{node.name}.")
+        else:
+            columns = (node.col_offset, node.end_col_offset)
+            yield _Item(prefix, type(node), tuple(lines[first - 1 : last]), columns, node)
 
 
 def _first_line(node: ast.AST) -> int:
@@ -52,109 +86,39 @@ def _first_line(node: ast.AST) -> int:
     return line
 
 
-def _last_line(node: ast.stmt) -> int:
-    return node.end_lineno or node.lineno
-
-
-def _outermost(statements: Iterable[ast.stmt], prefix: str = "") -> Iterator[tuple[str, ast.stmt]]:
-    """The statements of a module and of its classes but the classes, by what they stand in."""
-    for node in statements:
-        if isinstance(node, ast.ClassDef):
-            yield from _outermost(node.body, f"{prefix}{node.name}.")
-        else:
-            yield prefix, node
-
-
-@dataclass(frozen=True)
-class _Side:
-    """One of the two modules, and the first and last of the lines that the edit touches."""
-
-    tree: ast.Module
-    lines: Sequence[str]
-    first: int
-    last: int
-
-    def touches(self, node: ast.stmt) -> bool:
-        return _first_line(node) <= self.last and self.first <= _last_line(node)
-
-    def touched(self) -> list[ast.stmt]:
-        return [node for _, node in _outermost(self.tree.body) if self.touches(node)]
-
-    def text(self, node: ast.stmt) -> str:
-        return "".join(self.lines[_first_line(node) - 1 : _last_line(node)])
-
-    def functions(self) -> dict[tuple[str, int, int], _Function]:
-        """Outermost functions by qualified name, first and last line."""
-        return {
-            (prefix + node.name, _first_line(node), _last_line(node)): node
-            for prefix, node in _outermost(self.tree.body)
-            if isinstance(node, _FUNCTIONS)
-        }
-
-    def without(self, functions: Iterable[_Function]) -> ast.Module:
-        """The module with nothing but their imports in these functions."""
-        idle = set(map(id, functions))
-
-        def reduced(node: ast.stmt) -> ast.stmt:
-            if isinstance(node, ast.ClassDef):
-                return _with_body(node, [reduced(part) for part in node.body])
-            if isinstance(node, _FUNCTIONS) and id(node) in idle:
-                text = self.text(node)
-                parts = ast.walk(node) if "import" in text and _IMPORT.search(text) else ()
-                return _with_body(node, [part for part in parts if isinstance(part, _IMPORTS)])
-            return node
-
-        return ast.Module([reduced(node) for node in self.tree.body], [])
-
-    def told_apart(self) -> bool:
-        """Whether nothing is touched that changes the meaning of names everywhere."""
-        if any(self.first < _first_line(one.body[0]) for one in self._touched_classes()):
-            return False
-        for outermost in self.touched():
-            for node in ast.walk(outermost):
-                if isinstance(node, ast.Global):
-                    return False
-                if isinstance(node, (ast.ClassDef, *_IMPORTS)) and self.touches(node):
-                    return False
+def _means_more(item: _Item) -> bool:
+    if isinstance(item.node, ast.ClassDef):
         return True
-
-    def _touched_classes(self) -> Iterator[ast.ClassDef]:
-        todo = [*self.tree.body]
-        while todo:
-            node = todo.pop()
-            if isinstance(node, ast.ClassDef) and self.touches(node):
-                yield node
-                todo += node.body
-
-    def connected(self, names: set[str]) -> tuple[set[str], set[str]]:
-        """``names`` and what statements outside of functions make of them; all that these name."""
-        others = [
-            set(_named(node))
-            for _, node in _outermost(self.tree.body)
-            if not isinstance(node, _FUNCTIONS) and not self.touches(node)
-        ]
-        said = set[str]()
-        while reached := [found for found in others if not found.isdisjoint(names)]:
-            others = [found for found in others if found.isdisjoint(names)]
-            names = names.union(*reached)
-            said = said.union(*reached)
-        return names, said
+    return any(isinstance(part, (ast.Global, *_IMPORTS)) for part in ast.walk(item.node))
 
 
-def _idle(before: _Side, after: _Side) -> Iterator[tuple[_Function, _Function]]:
-    """Functions, as they stand on both sides, that have nothing to do with what changed."""
-    bound = {name for side in (before, after) for n in side.touched() for name in _bound(n)}
-    bound, said = after.connected(before.connected(bound)[0])
-    said = said.union(
-        *(_WORD.findall(side.text(n)) for side in (before, after) for n in side.touched())
-    )
-    known = before.functions()
-    for (name, first, last), node in after.functions().items():
-        shift = after.last - before.last if first > after.last else 0
-        twin = known.get((name, first - shift, last - shift))
-        if twin is None or after.touches(node) or node.name in said:
-            continue
-        text = after.text(node)
+def _binds_in_header(node: ast.stmt) -> bool:
+    """Whether a function or class, while it is defined, binds a name with a walrus."""
+    if isinstance(node, ast.ClassDef):
+        headers: list[ast.AST] = [*node.bases, *node.keywords, *node.decorator_list]
+    elif isinstance(node, _FUNCTIONS):
+        headers = [node.args, *node.decorator_list, *([node.returns] if node.returns else [])]
+    else:
+        return False
+    return any(isinstance(part, ast.NamedExpr) for head in headers for part in ast.walk(head))
+
+
+def _idle(changed: Sequence[_Item], equal: Sequence[_Item]) -> Iterator[int]:
+    """Which of the ``equal`` items are functions that have nothing to do with what changed."""
+    bound = {name for item in changed for name in _bound(item.node)}
+    said = {name for item in changed for name in _named(item.node)}
+    others = [
+        set(_named(item.node))
+        for item in equal
+        if not isinstance(item.node, (ast.ClassDef, *_FUNCTIONS))
+    ]
+    while reached := [names for names in others if not names.isdisjoint(bound)]:
+        others = [names for names in others if names.isdisjoint(bound)]
+        bound, said = bound.union(*reached), said.union(*reached)
+    for place, item in enumerate(equal):
+        node, text = item.node, item.text
+        if not isinstance(node, _FUNCTIONS) or node.name in said or not text.isascii():
+            continue  # Python reads a name that is not ASCII as another spelling of it
         words = _WORD.findall(text)
         if "global" in words or not bound.isdisjoint(words):
             continue
@@ -162,17 +126,25 @@ def _idle(before: _Side, after: _Side) -> Iterator[tuple[_Function, _Function]]:
             within = (part for part in ast.walk(node) if isinstance(part, _FUNCTIONS))
             if any(part.name in said for part in within):
                 continue
-        yield twin, node
+        yield place
 
 
-def _named(node: ast.stmt) -> Iterator[str]:
-    """Names that a statement reads or binds."""
-    yield from _bound(node)
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name):
-            yield part.id
-        elif isinstance(part, _IMPORTS):
-            yield from (alias.asname or alias.name.partition(".")[0] for alias in part.names)
+def _without(tree: ast.Module, idle: Iterable[_Item]) -> ast.Module:
+    """The module with nothing but their imports in these functions."""
+    imports: dict[int, list[ast.stmt]] = {}
+    for item in idle:
+        text = item.text
+        parts = ast.walk(item.node) if "import" in text and _IMPORT.search(text) else ()
+        imports[id(item.node)] = [part for part in parts if isinstance(part, _IMPORTS)]
+
+    def reduced(node: ast.stmt) -> ast.stmt:
+        if isinstance(node, ast.ClassDef):
+            return _with_body(node, [reduced(part) for part in node.body])
+        if isinstance(node, _FUNCTIONS) and id(node) in imports:
+            return _with_body(node, imports[id(node)])
+        return node
+
+    return ast.Module([reduced(node) for node in tree.body], [])
 
 
 def _with_body(node: _Function | ast.ClassDef, body: list[ast.stmt]) -> ast.stmt:
@@ -181,11 +153,21 @@ def _with_body(node: _Function | ast.ClassDef, body: list[ast.stmt]) -> ast.stmt
     return changed
 
 
+def _named(node: ast.stmt) -> Iterator[str]:
+    """Names that a statement reads or binds."""
+    yield from _bound(node)
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            yield part.id
+
+
 def _bound(node: ast.stmt) -> Iterator[str]:
     """Names that a statement binds outside of itself: a function its own, and all within it."""
     for part in ast.walk(node):
         if isinstance(part, (*_FUNCTIONS, ast.ClassDef)):
             yield part.name
+        elif isinstance(part, _IMPORTS):
+            yield from (alias.asname or alias.name.partition(".")[0] for alias in part.names)
         elif isinstance(node, _FUNCTIONS):
             continue
         elif isinstance(part, ast.Name) and isinstance(part.ctx, (ast.Store, ast.Del)):

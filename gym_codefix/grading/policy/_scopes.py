@@ -61,10 +61,10 @@ class Scope:
         while scope is not None:
             hidden = scope.kind == "class" and scope is not self
             where = scope.elsewhere.get(name)
-            if where == "global":
+            if where == "global" and scope is not scope.module:  # there it says nothing
                 scope = scope.module
                 continue
-            if not hidden and where is None and name in scope.bindings:
+            if not hidden and where != "nonlocal" and name in scope.bindings:
                 bindings = scope.bindings[name]
                 found += bindings
                 if scope.kind in ("function", "comprehension") or any(

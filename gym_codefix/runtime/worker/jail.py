@@ -152,6 +152,7 @@ def _settle(said_out: int, maps_in: int) -> NoReturn:
         # Init cannot be inspected, and goes when the jailer, who enforces the limits, goes.
         linux.prctl(linux.PR_SET_DUMPABLE, 0)
         linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # what pid 1 has no handler for, it ignores
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         os.write(said_out, _READY)
         close_all_but()

@@ -58,19 +58,22 @@ class _Office:
         """Serve until no server is left."""
         looked = time.monotonic()
         while True:
-            for descriptor, _ in self._events.poll(self._pause()):
-                if descriptor == self._requests.fileno():
-                    try:
-                        self._take()
-                    except protocol.Closed:
-                        return
-                elif descriptor in self._watches:
+            happened = [descriptor for descriptor, _ in self._events.poll(self._pause())]
+            for descriptor in happened:
+                if descriptor in self._watches:
                     self._attend(self._watches[descriptor], descriptor)
             self._reap()
-            if self._watches and time.monotonic() - looked >= supervisor.LOOK_S:
+            pause = self._pause()
+            if pause == 0 or time.monotonic() - looked >= supervisor.LOOK_S:
                 for watch in set(self._watches.values()):
                     watch.look()
                 looked = time.monotonic()
+            # Last, since new descriptors take the numbers of those that were closed.
+            if self._requests.fileno() in happened:
+                try:
+                    self._take()
+                except protocol.Closed:
+                    return
 
     def _reap(self) -> None:
         """Of those who are to die only: until then a pid must mean nobody else.
@@ -83,7 +86,7 @@ class _Office:
         """Milliseconds until somebody has to be looked at."""
         if not self._watches and not self._dying:
             return None
-        left = [watch.left() for watch in self._watches.values()]
+        left = [left for w in self._watches.values() if (left := w.left()) is not None]
         return max(0.0, 1e3 * min([supervisor.LOOK_S, *left]))
 
     def _take(self) -> None:
@@ -104,7 +107,7 @@ class _Office:
 
     def _attend(self, watch: supervisor.Watch, descriptor: int) -> None:
         if descriptor == watch.status_fd:
-            watch.kill("driver")
+            watch.kill()
             self._forget(descriptor)
             return
         status_fd = watch.status_fd

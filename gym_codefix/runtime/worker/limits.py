@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import resource
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -44,39 +45,71 @@ def close_all_but(*kept: int) -> None:
         low = descriptor + 1
 
 
-def _own_bytes(pid: int) -> int:
-    """Memory of a process, pages that it shares counted in proportion."""
-    try:
-        with open(f"/proc/{pid}/smaps_rollup") as file:
-            return sum(int(line.split()[1]) for line in file if line.startswith("Pss:")) * 1024
-    except OSError:
-        with open(f"/proc/{pid}/statm") as file:
-            return int(file.read().split()[1]) * _PAGE_BYTES
+class Use(NamedTuple):
+    """What a tree of processes uses: bytes of memory, seconds of CPU time."""
+
+    memory_bytes: int
+    cpu_s: float
 
 
-def _tree_use(roots: Iterable[int]) -> tuple[int, float]:
-    """Memory (bytes) and CPU time (s) of these processes and all their descendants."""
-    total, ticks, todo = 0, 0, list(roots)
+def _shared_bytes(pid: int) -> int:
+    """Memory of a process, pages that it shares counted in proportion: slow with many mappings."""
+    with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
+        return sum(int(line.split()[1]) for line in file if line.startswith(b"Pss:")) * 1024
+
+
+def _resident_bytes(pid: int) -> int:
+    with open(f"/proc/{pid}/statm", "rb") as file:
+        return int(file.read().split()[1]) * _PAGE_BYTES
+
+
+def _sum(count: Callable[[int], int], pids: Iterable[int]) -> int:
+    total = 0
+    for pid in pids:
+        try:
+            total += count(pid)
+        except OSError:
+            continue  # ended while we looked
+    return total
+
+
+def _descendants(roots: Iterable[int]) -> list[int]:
+    """These processes and all below them."""
+    found, todo = list[int](), list(roots)
     while todo:
         current = todo.pop()
+        found.append(current)
         try:
-            with open(f"/proc/{current}/stat") as file:
-                times = file.read().rpartition(")")[2].split()[11:15]
-            ticks += sum(map(int, times))
             for thread in os.listdir(f"/proc/{current}/task"):
-                with open(f"/proc/{current}/task/{thread}/children") as file:
+                with open(f"/proc/{current}/task/{thread}/children", "rb") as file:
                     todo += map(int, file.read().split())
-            total += _own_bytes(current)
-        except (OSError, ValueError, IndexError):
+        except OSError:
             continue  # ended while we looked
-    return total, ticks / _TICKS
+    return found
 
 
-def passed_limit(roots: Iterable[int], limits: Mapping[str, int], left: float) -> str | None:
-    """The limit that the trees below ``roots`` passed; ``left``: of the wall time, in seconds."""
+def _ticks(pid: int) -> int:
+    """CPU time of a process and the children that it waited for; its name may be any bytes."""
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        return sum(map(int, file.read().rpartition(b")")[2].split()[11:15]))
+
+
+def tree_use(roots: Iterable[int], most_bytes: int) -> Use:
+    """Of these processes and their descendants; exact where it could be over ``most_bytes``."""
+    pids = _descendants(roots)
+    memory = _sum(_resident_bytes, pids)
+    if memory > most_bytes:
+        try:
+            memory = _sum(_shared_bytes, pids) or memory
+        except PermissionError:
+            pass  # what is shared is counted more than once then
+    return Use(memory, _sum(_ticks, pids) / _TICKS)
+
+
+def passed_limit(use: Use, limits: Mapping[str, int], left: float) -> str | None:
+    """The limit that a job has passed; ``left``: of its wall time, in seconds."""
     if left <= 0:
         return "wall"
-    used_bytes, used_s = _tree_use(roots)
-    if used_bytes > limits["memory_bytes"]:
+    if use.memory_bytes > limits["memory_bytes"]:
         return "memory"
-    return "cpu" if used_s > limits["cpu_s"] + 1 else None
+    return "cpu" if use.cpu_s > limits["cpu_s"] + 1 else None

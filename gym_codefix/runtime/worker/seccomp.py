@@ -118,7 +118,8 @@ def _program(machine: str) -> bytes:
     program += [
         _instruction(_JUMP_EQUAL, _CLONE[machine], 0, 3),
         _instruction(_LOAD, 16),  # low word of the first argument, the flags
-        _instruction(_JUMP_SET, linux.CLONE_NEWUSER, 0, 1),
+        # A child of the suite's parent would be outside of the tree whose use is counted.
+        _instruction(_JUMP_SET, linux.CLONE_NEWUSER | linux.CLONE_PARENT, 0, 1),
         _instruction(_RETURN, _EPERM),
         _instruction(_RETURN, _ALLOW),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import select
 import signal
 import socket
 import time
@@ -12,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import protocol
-from .limits import passed_limit
+from .limits import passed_limit, tree_use
 
 LOOK_S = 0.25
 
@@ -58,24 +59,33 @@ class Watch:
         self.init, self._limits = init, limits
         self._roots = [init]
         self._started: float | None = None  # by then it holds nothing that it must not
-        self._killed: str | None = None
+        self._killed = False
 
-    def left(self) -> float:
-        """Seconds of wall time."""
+    def left(self) -> float | None:
+        """Seconds of wall time (None: it is killed already)."""
+        if self._killed:
+            return None
         used = 0.0 if self._started is None else time.monotonic() - self._started
         return self._limits["wall_s"] - used
 
     def look(self) -> None:
-        """Kill a job that has passed a limit."""
-        if self._killed is None:
-            passed = passed_limit(self._roots, self._limits, self.left())
-            if passed is not None:
-                self.kill(passed)
+        """Kill a job that has passed a limit, and say so at once: large ones take long to die."""
+        left = self.left()
+        if left is None:
+            return
+        use = tree_use(self._roots, self._limits["memory_bytes"])
+        passed = passed_limit(use, self._limits, left)
+        if passed is None or select.select([self.control], [], [], 0)[0]:
+            return  # it has ended meanwhile, perhaps
+        self.kill()
+        ended = {"exit": -signal.SIGKILL, "cpu_s": use.cpu_s, "peak_bytes": use.memory_bytes}
+        wall_s = self._limits["wall_s"] - left
+        report(self.status_fd, outcome(ended, passed, self._limits, wall_s))
 
-    def kill(self, why: str) -> None:
+    def kill(self) -> None:
         """End all processes of the job; the server will say that its suite is gone."""
-        if self._killed is None:
-            self._killed = why
+        if not self._killed:
+            self._killed = True
             os.kill(self.init, signal.SIGKILL)
 
     def follow(self) -> bool:
@@ -94,14 +104,14 @@ class Watch:
         return False
 
     def _end(self, message: Mapping[str, Any]) -> None:
-        killed = self._killed
-        self.kill("ended")
-        if "failure" not in message:
-            if self._started is None:
-                message = {"failure": f"sandbox: its suite ended with {message['exit']}"}
-            else:
-                wall_s = time.monotonic() - self._started
-                message = outcome(message, killed, self._limits, wall_s)
-        report(self.status_fd, message)
+        if not self._killed:
+            self.kill()
+            if "failure" not in message:
+                if self._started is None:
+                    message = {"failure": f"sandbox: its suite ended with {message['exit']}"}
+                else:
+                    wall_s = time.monotonic() - self._started
+                    message = outcome(message, None, self._limits, wall_s)
+            report(self.status_fd, message)
         os.close(self.status_fd)
         self.control.close()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import supervisor
-from .limits import close_all_but, confine, passed_limit
+from .limits import close_all_but, confine, passed_limit, tree_use
 
 
 class Forks:
@@ -95,7 +95,8 @@ def _watch(pid: int, limits: Mapping[str, int], status_fd: int) -> dict[str, Any
         if found:
             break
         given_up = any(descriptor == status_fd for descriptor, _ in happened)
-        killed = "driver" if given_up else passed_limit([pid], limits, left)
+        use = tree_use([pid], limits["memory_bytes"])
+        killed = "driver" if given_up else passed_limit(use, limits, left)
         if killed is not None:
             os.kill(pid, signal.SIGKILL)
             _, raw, usage = os.wait4(pid, 0)
