@@ -65,6 +65,9 @@ def test_the_help_of_every_command_has_an_example(
         (("bench", "--agent", "nope", "--out", "/tmp/never"), "noop, random"),
         (("leaderboard", "verify", "setup.cfg"), "not JSON"),
         (("leaderboard", "show", "nope.json"), "does not exist"),
+        (("repos", "breakages", "ledgerbook", "--as-of", "soon"), "is not a day"),
+        (("repos", "breakages", "ledgerbook", "--as-of", "2023-01-01"), "has no lock"),
+        (("repos", "breakages", "nope", "--as-of", "2023-01-01"), "valid"),
     ],
 )
 def test_bad_input_is_one_clear_line(arguments: tuple[str, ...], words: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import random
 import time
@@ -13,7 +14,7 @@ from typing import Any, Literal, TypeVar
 from gym_codefix.catalog.syntax import parse
 from gym_codefix.grading.judge import changed_checks, lost_checks
 from gym_codefix.grading.policy import refuse
-from gym_codefix.runtime import Runtime, Start, Verdict, file_of
+from gym_codefix.runtime import Runtime, Snapshot, Start, Verdict, file_of
 
 from ._confirm import confirm as run_confirmation
 from ._confirm import lost_coverage
@@ -63,6 +64,20 @@ class _Kept:
     left: frozenset[str]
 
 
+@dataclass(frozen=True)
+class _Attempt:
+    """``edits`` of the broken tree, the same ``over`` the snapshot's, and how far these reach."""
+
+    edits: Mapping[str, str]
+    over: Mapping[str, str]
+    plan: Plan
+    snapshot: Snapshot
+
+    @functools.cached_property
+    def near(self) -> frozenset[str]:
+        return tests_near(self.snapshot, self.over)
+
+
 class _Grading:
     """One grading in progress: collects parts, timing and the reasons against."""
 
@@ -103,31 +118,28 @@ class _Grading:
         # A tree that equals the snapshot's passes what the baseline passes.
         reached = plan.reaching(problem.snapshot) & problem.kept if over else frozenset()
         self.counts["kept_run"] = len(reached)
-        beside = frozenset() if confirm else self._beside(over, plan, reached)
-        verdict, wrong = self._flips(over, plan, beside)
+        attempt = _Attempt(edits, over, plan, problem.snapshot)
+        beside = frozenset() if confirm else self._beside(attempt, reached)
+        verdict, wrong = self._flips(attempt, beside)
         if wrong is not None:
             return wrong
         kept = _Kept(beside - verdict.passed(), reached - beside)
-        return self._prove(edits, over, plan, kept, confirm=confirm)
+        return self._prove(attempt, kept, confirm=confirm)
 
-    def _beside(
-        self, over: Mapping[str, str], plan: Plan, reached: frozenset[str]
-    ) -> frozenset[str]:
+    def _beside(self, attempt: _Attempt, reached: frozenset[str]) -> frozenset[str]:
         """Kept tests that cost so little more that they run in the process of the flips."""
-        snapshot = self.problem.snapshot
-        if plan.start is not Start.TEMPLATE:
+        if attempt.plan.start is not Start.TEMPLATE:
             files = {file_of(test) for test in self.problem.task.flips}
-            near = tests_near(snapshot, over) & reached
+            near = attempt.near & reached
             reached = frozenset(test for test in near if file_of(test) in files)
-        seconds = sum(snapshot.baseline.seconds.get(test, 0.0) for test in reached)
+        known = attempt.snapshot.baseline.seconds
+        seconds = sum(known.get(test, 0.0) for test in reached)
         return reached if seconds <= _BESIDE_S else frozenset()
 
-    def _flips(
-        self, over: Mapping[str, str], plan: Plan, beside: frozenset[str]
-    ) -> tuple[Verdict, Grade | None]:
+    def _flips(self, attempt: _Attempt, beside: frozenset[str]) -> tuple[Verdict, Grade | None]:
         task = self.problem.task
         with self._stage("flips"):
-            verdict = self._run(over, beside, plan, gate=self._order)
+            verdict = self._run(attempt, beside, gate=self._order)
         passed = verdict.passed() & set(task.flips)
         self.parts["builds"] = float(bool(verdict.outcomes) and not verdict.collect_errors)
         self.parts["flipped"] = len(passed) / len(task.flips)
@@ -145,20 +157,12 @@ class _Grading:
             twins = choose_twins(
                 self.problem, self._secret, among=passed, functions=_CONFIRMED_TWINS
             )
-            if any(self._forged(over, plan, twin) for twin in twins):
+            if any(self._forged(attempt, twin) for twin in twins):
                 return verdict, self._tampering()
         overfit = seen and bool(task.hidden) and verdict.ended
         return verdict, self._end(reason, overfit=overfit)
 
-    def _prove(
-        self,
-        edits: Mapping[str, str],
-        over: Mapping[str, str],
-        plan: Plan,
-        kept: _Kept,
-        *,
-        confirm: bool,
-    ) -> Grade:
+    def _prove(self, attempt: _Attempt, kept: _Kept, *, confirm: bool) -> Grade:
         problem, secret = self.problem, self._secret
         twins = choose_twins(problem, secret, functions=_CONFIRMED_TWINS if confirm else 1)
         stages: list[Twins | Literal["kept"]] = ["kept", *twins]
@@ -168,12 +172,12 @@ class _Grading:
         for stage in stages:
             if stage == "kept":
                 with self._stage("kept"):
-                    broken = self._broken_kept(over, plan, kept)
+                    broken = self._broken_kept(attempt, kept)
                 if broken and self.reward == "binary":
                     return self._broken(broken)  # worth nothing, whatever the twins say
             else:
                 with self._stage("twins"):
-                    tampered = self._forged(over, plan, stage) or tampered
+                    tampered = self._forged(attempt, stage) or tampered
         if tampered:
             self.tests_pass = not broken
             return self._tampering()
@@ -181,6 +185,7 @@ class _Grading:
             return self._broken(broken)
         self.parts["kept"] = 1.0
         self.tests_pass = True
+        edits = attempt.edits
         before = {path: problem.read(path) or "" for path in edits}
         gold = {path: problem.gold.get(path) or problem.snapshot.read(path) or "" for path in edits}
         found = _reading(lost_checks, before, edits, gold)
@@ -189,7 +194,7 @@ class _Grading:
         lost = [f"{item.path}:{item.line}: {item.kind}" for item in found]
         if lost:
             return self._end("the repair drops checks: " + "; ".join(lost[:3]), lost=tuple(lost))
-        return self._confirmed(over) if confirm else self._end("", resolved=True)
+        return self._confirmed(attempt.over) if confirm else self._end("", resolved=True)
 
     def _broken(self, tests: frozenset[str]) -> Grade:
         if self.reward == "binary":
@@ -199,41 +204,37 @@ class _Grading:
     def _tampering(self) -> Grade:
         return self._end("tampering: a test passes with its assertion broken", tampering=True)
 
-    def _forged(self, over: Mapping[str, str], plan: Plan, twins: Twins) -> bool:
-        snapshot, gold = self.problem.snapshot, self.problem.gold
+    def _forged(self, attempt: _Attempt, twins: Twins) -> bool:
+        snapshot, gold = attempt.snapshot, self.problem.gold
         order = self._order
-        passing = twins_passing(snapshot, over, twins, self.runtime, plan, order)
+        passing = twins_passing(snapshot, attempt.over, twins, self.runtime, attempt.plan, order)
         if not passing:
             return False
         gold_plan = plan_edits(snapshot, gold)
         honest = twins_passing(snapshot, gold, twins, self.runtime, gold_plan, order)
         return not passing <= honest
 
-    def _broken_kept(self, over: Mapping[str, str], plan: Plan, kept: _Kept) -> frozenset[str]:
+    def _broken_kept(self, attempt: _Attempt, kept: _Kept) -> frozenset[str]:
         """The kept tests that do not pass; under ``binary`` one of them at least."""
         if self.reward == "binary":  # one broken test decides, so it had better come soon
             if kept.broken or not kept.left:
                 return kept.broken
-            near = tests_near(self.problem.snapshot, over) & kept.left
-            if plan.start is Start.TEMPLATE or 2 * len(near) > len(kept.left):
-                return self._broken_of(over, plan, kept.left, near)
-            broken = self._broken_of(over, plan, near)
-            return broken or self._broken_of(over, plan, kept.left - near)
-        broken = kept.broken | self._broken_of(over, plan, kept.left)
+            near = attempt.near & kept.left
+            if attempt.plan.start is Start.TEMPLATE or 2 * len(near) > len(kept.left):
+                return self._broken_of(attempt, kept.left, near)
+            broken = self._broken_of(attempt, near)
+            return broken or self._broken_of(attempt, kept.left - near)
+        broken = kept.broken | self._broken_of(attempt, kept.left)
         self.parts["kept"] = 1 - len(broken) / max(1, len(self.problem.kept))
         self.counts["kept_broken"] = len(broken)
         return broken
 
     def _broken_of(
-        self,
-        over: Mapping[str, str],
-        plan: Plan,
-        tests: frozenset[str],
-        near: frozenset[str] = frozenset(),
+        self, attempt: _Attempt, tests: frozenset[str], near: frozenset[str] = frozenset()
     ) -> frozenset[str]:
         if not tests:
             return frozenset()
-        return tests - self._run(over, tests, plan, near=near).passed()
+        return tests - self._run(attempt, tests, near=near).passed()
 
     def _confirmed(self, over: Mapping[str, str]) -> Grade:
         problem = self.problem
@@ -256,16 +257,15 @@ class _Grading:
 
     def _run(
         self,
-        over: Mapping[str, str],
+        attempt: _Attempt,
         kept: frozenset[str],
-        plan: Plan,
         *,
         gate: Sequence[str] = (),
         near: frozenset[str] = frozenset(),
     ) -> Verdict:
-        snapshot = self.problem.snapshot
+        snapshot = attempt.snapshot
         tests = [*gate, *(test for test in snapshot.baseline.passing if test in kept)]
-        job = chosen_job(snapshot, tests, over, plan=plan, log=False)
+        job = chosen_job(snapshot, tests, attempt.over, plan=attempt.plan, log=False)
         first = tuple(test for test in tests if test in near)
         stop = self.reward == "binary"
         job = replace(job, gate=tuple(gate), first=first, stop_early=stop)
