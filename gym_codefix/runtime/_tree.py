@@ -59,7 +59,7 @@ def _unpack(data: bytes, filename: str, target: Path) -> None:
         else:
             with tarfile.open(fileobj=io.BytesIO(data)) as archive:
                 _refuse_outside(filename, archive.getnames())
-                archive.extractall(outer, filter="data")
+                _extract(archive, outer)
     except (OSError, EOFError, *_ARCHIVE_ERRORS) as error:
         raise PrepareError("unpack", f"{filename}: {error}") from error
     entries = list(outer.iterdir()) if outer.is_dir() else []
@@ -68,6 +68,35 @@ def _unpack(data: bytes, filename: str, target: Path) -> None:
     target.rmdir()
     entries[0].rename(target)
     open_to_readers(target)
+
+
+def _extract(archive: tarfile.TarFile, outer: Path) -> None:
+    """As ``extractall(filter="data")`` does, which Python has from 3.11.4 only."""
+    root = os.path.realpath(outer)
+
+    def inside(path: str) -> str:
+        if os.path.commonpath([root, os.path.realpath(path)]) != root:
+            raise tarfile.ExtractError(f"{member.name} leads out of its folder")
+        return path
+
+    for member in archive.getmembers():
+        place = os.path.join(root, member.name)
+        os.makedirs(inside(place if member.isdir() else os.path.dirname(place)), exist_ok=True)
+        if member.issym():
+            inside(os.path.join(os.path.dirname(place), member.linkname))
+            os.symlink(member.linkname, inside(place))
+        elif member.isreg() or member.islnk():
+            try:
+                content = archive.extractfile(member)
+            except KeyError as error:
+                raise tarfile.ExtractError(f"{member.name}: {error}") from None
+            assert content is not None  # it is a file
+            with content, open(inside(place), "wb") as file:
+                shutil.copyfileobj(content, file)
+            os.chmod(place, 0o755 if member.mode & 0o100 else 0o644)
+            os.utime(place, (member.mtime, member.mtime))
+        elif not member.isdir():
+            raise tarfile.ExtractError(f"{member.name} is neither a file nor a folder")
 
 
 def _refuse_outside(filename: str, names: list[str]) -> None:
