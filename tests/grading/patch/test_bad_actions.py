@@ -161,7 +161,7 @@ def test_a_megabyte_is_refused_quickly(shape: Callable[[], str]) -> None:
     assert len(action) > 70_000
     started = time.process_time()
     refused(action)
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 5  # a second on a busy machine; squares take minutes
 
 
 PIECES = st.sampled_from(
