@@ -67,7 +67,7 @@ def test_the_help_of_every_command_has_an_example(
         (("leaderboard", "show", "nope.json"), "does not exist"),
         (("repos", "breakages", "ledgerbook", "--as-of", "soon"), "is not a day"),
         (("repos", "breakages", "ledgerbook", "--as-of", "2023-01-01"), "has no lock"),
-        (("repos", "breakages", "nope", "--as-of", "2023-01-01"), "valid"),
+        (("repos", "breakages", "nope", "--as-of", "2023-01-01"), "known: attrs"),
     ],
 )
 def test_bad_input_is_one_clear_line(arguments: tuple[str, ...], words: str) -> None:
