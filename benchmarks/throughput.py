@@ -143,10 +143,11 @@ def measure(numbered: list[tuple[int, Patch]], rows: Rows) -> None:
 def measure_all(patches: list[Patch], rows: Rows, processes: int) -> list[Row]:
     """Every patch once; tasks are dealt out to so many processes."""
     tasks = list(dict.fromkeys(patch.problem.task.id for patch in patches))
-    for number, row in rows.read().items():
+    done = rows.read()
+    for number, row in done.items():
         if number >= len(patches) or row.task != patches[number].problem.task.id:
             sys.exit("the rows are those of a run with other arguments")
-    left = [(n, patch) for n, patch in enumerate(patches) if n not in rows.read()]
+    left = [(n, patch) for n, patch in enumerate(patches) if n not in done]
     shares: list[list[tuple[int, Patch]]] = [[] for _ in range(processes)]
     for number, patch in left:
         shares[tasks.index(patch.problem.task.id) % processes].append((number, patch))

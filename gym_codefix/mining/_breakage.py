@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 from gym_codefix.catalog import Manifest
 from gym_codefix.runtime import (
@@ -23,7 +24,7 @@ from gym_codefix.runtime import (
 
 from ._lock import moved_lock, pinned_versions
 
-STAGES = ("resolve", "install", "import", "collect", "test")
+Stage = Literal["resolve", "install", "import", "collect", "test"]
 _PROBE = "test_gcf_import.py"
 _SUITE_FACTOR = 10
 
@@ -33,7 +34,7 @@ class Breakage:
     """A distribution whose move alone loses tests of a repository.
 
     ``before``: the last version with which the build is green, ``after``: the first with which it
-    is not; ``stage``: where (one of STAGES); ``lost``: tests that no longer pass; ``lock``: the
+    is not; ``stage``: where; ``lost``: tests that no longer pass; ``lock``: the
     requirements with the move, empty where there are none (``resolve``).
     """
 
@@ -42,7 +43,7 @@ class Breakage:
     moved: str
     before: str
     after: str
-    stage: str
+    stage: Stage
     lost: tuple[str, ...]
     lock: str
 
@@ -50,7 +51,7 @@ class Breakage:
 @dataclass(frozen=True)
 class _Build:
     version: str
-    stage: str | None = None  # None: green
+    stage: Stage | None = None  # None: green
     lost: tuple[str, ...] = ()
     lock: str = ""
 
@@ -149,6 +150,7 @@ class _Moves:
         lost = tuple(test for test in baseline.passing if test not in passed)
         if not lost:
             return _Build(version)
+        stage: Stage
         if not self._imports(snapshot):
             stage = "import"
         elif any(file_of(test) in verdict.collect_errors for test in lost) or not verdict.outcomes:

@@ -57,7 +57,7 @@ def moved_lock(
 
 
 def pinned_versions(lock: str) -> dict[str, str]:
-    """Normal names and versions of what a lock pins, without entries for other systems."""
+    """Normal names and versions of what a lock pins."""
     return {
         normal_name(found[1]): found[2]
         for entry in _entries(lock)

@@ -8,7 +8,7 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from . import jail, linux, protocol, supervisor
@@ -155,7 +155,7 @@ class Forks:
         job: Mapping[str, Any],
         result_fd: int,
         status_fd: int,
-        prepare: Callable[[Mapping[str, Any]], None],
+        prepare: protocol.Prepare,
     ) -> bool:
         """Start a job; true in the process that is to run its tests, ready to.
 

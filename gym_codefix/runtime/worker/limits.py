@@ -53,9 +53,15 @@ class Use(NamedTuple):
 
 
 def _shared_bytes(pid: int) -> int:
-    """Memory of a process, pages that it shares counted in proportion: slow with many mappings."""
-    with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
-        return sum(int(line.split()[1]) for line in file if line.startswith(b"Pss:")) * 1024
+    """Memory of a process, pages that it shares counted in proportion: slow with many mappings.
+
+    A process that may not be looked into is counted whole.
+    """
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
+            return sum(int(line.split()[1]) for line in file if line.startswith(b"Pss:")) * 1024
+    except OSError:
+        return _resident_bytes(pid)
 
 
 def _resident_bytes(pid: int) -> int:
@@ -99,10 +105,7 @@ def tree_use(roots: Iterable[int], most_bytes: int) -> Use:
     pids = _descendants(roots)
     memory = _sum(_resident_bytes, pids)
     if memory > most_bytes:
-        try:
-            memory = _sum(_shared_bytes, pids) or memory
-        except PermissionError:
-            pass  # what is shared is counted more than once then
+        memory = _sum(_shared_bytes, pids)
     return Use(memory, _sum(_ticks, pids) / _TICKS)
 
 

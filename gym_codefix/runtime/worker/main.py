@@ -12,8 +12,8 @@ import importlib
 import os
 import socket
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from . import protocol, unconfined
 
@@ -28,7 +28,7 @@ class Server:
         self._office = office
 
     def serve(
-        self, channel: socket.socket, prepare: Callable[[Mapping[str, Any]], None] | None = None
+        self, channel: socket.socket, prepare: protocol.Prepare = lambda job: None
     ) -> protocol.Taken | protocol.Promoted | None:
         """Returns in the fork, and None when the driver is gone.
 
@@ -50,7 +50,7 @@ class Server:
                 continue
             job = message["job"]
             result_fd, status_fd = descriptors
-            if forks.fork(job, result_fd, status_fd, prepare or (lambda job: None)):
+            if forks.fork(job, result_fd, status_fd, prepare):
                 return protocol.Taken(job, result_fd)
 
     def _forks(self, channel: socket.socket) -> unconfined.Forks | jailer.Forks:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 _HEADER = struct.Struct("!I")
 _MAX_DESCRIPTORS = 4
 _PACKET_BYTES = 1 << 16
 CONFIGURED, TEMPLATE = "configured", "template"
+
+Prepare = Callable[[Mapping[str, Any]], None]  # what a server does with a job ahead of its fork
 
 
 class Taken(NamedTuple):

@@ -8,10 +8,10 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from . import supervisor
+from . import protocol, supervisor
 from .limits import close_all_but, confine, passed_limit, tree_use
 
 
@@ -33,7 +33,7 @@ class Forks:
         job: Mapping[str, Any],
         result_fd: int,
         status_fd: int,
-        prepare: Callable[[Mapping[str, Any]], None],
+        prepare: protocol.Prepare,
     ) -> bool:
         """Start a job; true in the process that is to run its tests, ready to."""
         prepare(job)
