@@ -3,18 +3,27 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: venv test test-fast check benchmark benchmark-full clean
+# A Python that is named, by command line or environment, must be the one behind the environment.
+WHICH := import sys; print(sys.base_prefix, sys.version)
+ifneq ($(origin PYTHON),file)
+CHANGED := $(shell test ! -e $(INSTALLED) || \
+	test "$$($(PYTHON) -c '$(WHICH)')" = "$$($(BIN)/python -c '$(WHICH)')" || echo ANEW)
+endif
+
+.PHONY: ANEW venv test test-fast check benchmark benchmark-full clean
 
 venv: $(INSTALLED)
 
-$(INSTALLED): setup.cfg setup.py pyproject.toml
+$(INSTALLED): setup.cfg setup.py pyproject.toml $(CHANGED)
 	@command -v $(PYTHON) >/dev/null || \
 		{ echo "error: $(PYTHON) was not found; name one with make PYTHON=/path/to/python3" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "error: Python 3.11 or newer is needed, but $(PYTHON) is" \
 		"$$($(PYTHON) -V 2>&1); name another with make PYTHON=/path/to/python3" >&2; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@echo "installing gym_codefix and what it needs into $(VENV)"
+	@# compat: a path entry, which a folder named gym_codefix beside a script cannot shadow
+	$(BIN)/python -m pip install --quiet --config-settings editable_mode=compat --editable '.[dev]'
 	@touch $@
 
 test: $(INSTALLED)

@@ -8,16 +8,17 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+import threading
 import time
 from collections.abc import Container, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from gym_codefix.agents import make_agent
 from gym_codefix.catalog import Task, select
+from gym_codefix.console import Steps
 from gym_codefix.grading.repair import load_problem, prepare_task
 from gym_codefix.leaderboard import (
     EpisodeRecord,
@@ -87,14 +88,8 @@ def main() -> None:
     runtime = default_runtime()
     console.print(f"isolation {runtime.isolation}, store {runtime.store.home}", markup=False)
     runs = []
-    with Progress(
-        TextColumn("{task.description:<24}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-    ) as progress:
-        bar = progress.add_task("prepare", total=len(suite.tasks))
+    with Steps(console) as steps:
+        tell, prepared, lock = steps.start("prepare", len(suite.tasks)), 0, threading.Lock()
 
         def ready(task: Task) -> None:
             try:
@@ -104,13 +99,16 @@ def main() -> None:
                 raise SystemExit(
                     f"error: {task.repository} {task.release} cannot be prepared\n{error}"
                 ) from error
-            progress.update(bar, advance=1, description=f"prepare {task.repository}")
+            nonlocal prepared
+            with lock:
+                prepared += 1
+                tell(prepared, task.repository)
 
         with ThreadPoolExecutor(arguments.workers) as pool:
             list(pool.map(ready, _each_snapshot_first(suite.tasks)))
         console.print(f"prepared: {time.monotonic() - started:.0f} s")
         for agent in agents:
-            bar = progress.add_task(agent.name, total=len(suite.tasks))
+            tell = steps.start(agent.name, len(suite.tasks))
             runs.append(
                 run_agent(
                     suite,
@@ -119,9 +117,7 @@ def main() -> None:
                     seed=arguments.seed,
                     workers=arguments.workers,
                     command=command,
-                    progress=lambda name, done, total, bar=bar: progress.update(
-                        bar, completed=done
-                    ),
+                    progress=tell,
                 )
             )
     by_name = {result.agent: result for result, _ in runs}

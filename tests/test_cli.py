@@ -16,9 +16,12 @@ from gym_codefix.cli import commands
 EMBEDDED_TASK = suite("embedded").tasks[0].id
 
 
-def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def run(
+    *arguments: str, stdin: str = "", folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "gym_codefix.cli", *arguments],
+        [sys.executable, "-c", "from gym_codefix.cli import main; main()", *arguments],
+        cwd=folder,
         capture_output=True,
         text=True,
         input=stdin,
@@ -101,3 +104,24 @@ def test_an_agent_plays_an_episode() -> None:
     done = run("play", "--agent", "gold", "--seed", "3")
     assert done.returncode == 0 and "reward 1.0" in done.stdout
     assert Path("setup.cfg").exists()  # commands leave the working directory alone
+
+
+_OWN_AGENT = """
+class Mine:
+    name, parameters = "mine", {}
+
+    def __init__(self, seed):
+        pass
+
+    def act(self, observation, problem, runtime):
+        return ""
+"""
+
+
+def test_an_agent_beside_the_user_has_its_row(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(_OWN_AGENT)
+    done = run("bench", "--agent", "mine:Mine", "--out", "board", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "board" / "mine.json").read_text())["agent"] == "mine"
+    total = len(suite("embedded").tasks)
+    assert f"mine {total}/{total}" in done.stderr

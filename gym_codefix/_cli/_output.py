@@ -28,6 +28,11 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
     Console(highlight=False, markup=False).print(table)
 
 
+def counted(count: int, noun: str) -> str:
+    """``1 fault``, ``2 faults``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def comma_separated(text: str) -> list[str]:
     """The parts of ``A, B,C``, empty ones left out."""
     return [part.strip() for part in text.split(",") if part.strip()]

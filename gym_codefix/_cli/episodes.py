@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from rich.console import Console
 
 from gym_codefix.agents import AGENTS, make_agent
 from gym_codefix.catalog import select
+from gym_codefix.console import Steps
 
 _AGENT_HELP = ", ".join(AGENTS)
 
@@ -66,25 +68,33 @@ def bench(
 ) -> None:
     """Run agents over a suite and write their rows and records.
 
+    An agent of your own is a class with name, parameters and act(observation, problem, runtime),
+    made as MyAgent(seed=SEED); its module is also looked for in the current folder.
+
+    \b
     Example: gym-codefix bench --suite embedded --agent random --agent gold --out /tmp/board
+    Example: gym-codefix bench --suite lite --agent my_module:MyAgent --out /tmp/board
     """
     from gym_codefix.leaderboard import build_page, render_table, run_agent
 
     suite = select(suite_name)
     command = shlex.join(["gym-codefix", *sys.argv[1:]])
+    sys.path.append(os.getcwd())
+    made = [make_agent(name, seed=seed) for name in agents]
     runs = []
-    for name in agents:
-        runs.append(
-            run_agent(
-                suite,
-                make_agent(name, seed=seed),
-                out,
-                seed=seed,
-                workers=workers,
-                isolation=isolation,
-                command=command,
+    with Steps(Console(stderr=True)) as steps:
+        for agent in made:
+            runs.append(
+                run_agent(
+                    suite,
+                    agent,
+                    out,
+                    seed=seed,
+                    workers=workers,
+                    isolation=isolation,
+                    command=command,
+                    progress=steps.start(agent.name, len(suite.tasks)),
+                )
             )
-        )
-        click.echo(f"{name}: done", err=True)
     build_page(runs, out / "index.html", title=f"gym_codefix: {suite.name}")
     Console().print(render_table([result for result, _ in runs]))

@@ -10,8 +10,9 @@ import click
 from rich.console import Console
 
 from gym_codefix.catalog import suite
+from gym_codefix.console import Steps
 
-from ._output import as_json, print_json
+from ._output import as_json, counted, print_json
 
 _FILES = click.argument(
     "files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -57,13 +58,16 @@ def verify(file: Path, write_status: bool, isolation: str, json_output: bool) ->
     from gym_codefix.leaderboard import verify as verify_row
 
     chosen = suite(read_result(file).suite.name)
-    report = verify_row(
-        file,
-        replay=Episodes(chosen, isolation).replay,
-        suite_tasks=chosen.tasks,
-        suite_hash=chosen.hash,
-        write_status=write_status,
-    )
+    with Steps(Console(stderr=True)) as steps:
+        tell = steps.start(file.stem, len(chosen.tasks))
+        report = verify_row(
+            file,
+            replay=Episodes(chosen, isolation).replay,
+            suite_tasks=chosen.tasks,
+            suite_hash=chosen.hash,
+            progress=lambda done, total: tell(done),
+            write_status=write_status,
+        )
     if json_output:
         print_json(
             {
@@ -78,7 +82,8 @@ def verify(file: Path, write_status: bool, isolation: str, json_output: bool) ->
             click.echo(f"warning: {warning}", err=True)
         for fault in report.faults:
             click.echo(f"error: {fault}", err=True)
-        click.echo(f"{file}: {report.replayed} episodes replayed, {len(report.faults)} faults")
+        faults = counted(len(report.faults), "fault")
+        click.echo(f"{file}: {counted(report.replayed, 'episode')} replayed, {faults}")
     if not report.ok:
         sys.exit(1)
 

@@ -176,6 +176,8 @@ def add(
         progress=click.echo,
     )
     click.echo(added.path)
+    for release in added.manifest.releases:
+        click.echo(f"pinned {release.filename} of {release.date or 'an unknown day'}")
     for note in added.notes:
         click.echo(note)
 

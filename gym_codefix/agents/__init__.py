@@ -36,7 +36,10 @@ def _load(name: str, seed: int) -> Agent:
         make = getattr(importlib.import_module(module), factory)
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(f"agent {name!r}: {error}") from error
-    agent = make(seed=seed)
+    try:
+        agent = make(seed=seed)
+    except TypeError as error:
+        raise ValueError(f"agent {name!r}: {factory}(seed={seed}) fails: {error}") from error
     for wanted in ("name", "parameters", "act"):
         if not hasattr(agent, wanted):
             raise ValueError(f"agent {name!r}: what it makes has no attribute {wanted!r}")

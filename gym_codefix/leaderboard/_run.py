@@ -6,7 +6,7 @@ import hashlib
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import gymnasium
 
 from gym_codefix.agents import Agent, make_agent
-from gym_codefix.catalog import Suite, Task, repos_root
+from gym_codefix.catalog import Suite, Task, manifests, repos_root
 from gym_codefix.leaderboard._aggregate import aggregate
 from gym_codefix.leaderboard._files import write_records, write_result
 from gym_codefix.leaderboard._record import (
@@ -26,7 +26,7 @@ from gym_codefix.leaderboard._record import (
 from gym_codefix.leaderboard._result import Result, python_version
 
 ENVIRONMENT = "gym_codefix:gym_codefix/CodeRepair-Simple-v0"
-Progress = Callable[[str, int, int], None]
+Progress = Callable[[int], None]
 
 
 class Episodes:
@@ -114,7 +114,7 @@ def run_agent(
     workers: int = 2,
     isolation: str = "auto",
     command: str,
-    progress: Progress = lambda agent, done, total: None,
+    progress: Progress = lambda done: None,
 ) -> tuple[Result, list[EpisodeRecord]]:
     """Play every task of a suite once and write the row and its records into ``out``."""
     episodes = Episodes(suite, isolation)
@@ -127,7 +127,7 @@ def run_agent(
         records[index] = episodes.play(suite.tasks[index], agent, seed)
         with lock:
             done += 1
-            progress(agent.name, done, len(suite.tasks))
+            progress(done)
 
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(play, range(len(suite.tasks))))
@@ -143,7 +143,7 @@ def run_agent(
         suite_hash=suite.hash,
         git_commit=commit,
         git_dirty=dirty,
-        lock_sha256=lock_hash(),
+        lock_sha256=lock_hash(task.repository for task in suite.tasks),
         python=python_version(),
         records_file=f"{name}.records.jsonl",
         command=command,
@@ -154,11 +154,18 @@ def run_agent(
     return result, played
 
 
-def lock_hash() -> str:
-    """sha256 over every lock of the catalogue."""
+def lock_hash(repositories: Iterable[str]) -> str:
+    """sha256 over every lock that these repositories use."""
+    known = manifests()
+    locks = {
+        lock: known[name].place(lock)
+        for name in repositories
+        for lock in (known[name].requirements, known[name].runner)
+        if lock
+    }
     digest = hashlib.sha256()
-    for path in sorted((repos_root() / "locks").glob("*.txt")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    for lock in sorted(locks):
+        digest.update(lock.encode() + b"\0" + locks[lock].read_bytes())
     return digest.hexdigest()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import ssl
 import subprocess
 import tomllib
 import urllib.request
@@ -50,6 +51,7 @@ def run_uv(
             text=True,
             timeout=timeout_s,
             check=False,
+            env=_trusting_what_we_trust(),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise PrepareError(stage, f"uv {arguments[0]}: {error}") from error
@@ -61,6 +63,18 @@ def run_uv(
         what = f"uv {' '.join(arguments[:2])} failed"
         raise PrepareError(stage, what, log_tail=_trimmed(done.stderr), advice=advice)
     return done.stdout
+
+
+def _trusting_what_we_trust() -> dict[str, str]:
+    """Our environment, and the certificates of the system where uv would take its own.
+
+    pip and urllib take the system's: a machine whose index only these can vouch for must not fail
+    halfway. A system without any leaves uv its own.
+    """
+    system = ssl.get_default_verify_paths()
+    if system.cafile is None and not (system.capath and any(os.scandir(system.capath))):
+        return dict(os.environ)
+    return {"UV_SYSTEM_CERTS": "1", **os.environ}
 
 
 def _trimmed(log: str) -> str:

@@ -71,12 +71,14 @@ class Mine:
 def test_an_agent_of_your_own_is_named_by_module(monkeypatch: pytest.MonkeyPatch) -> None:
     module = types.ModuleType("my_agents")
     module.Mine, module.nothing = Mine, lambda seed: object()  # type: ignore[attr-defined]
+    module.unseeded = lambda: Mine(0)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "my_agents", module)
     agent = make_agent("my_agents:Mine", seed=7)
     assert isinstance(agent, Mine) and agent.seed == 7
     for name, words in (
         ("my_agents:Gone", "no attribute 'Gone'"),
         ("my_agents:nothing", "has no attribute 'name'"),
+        ("my_agents:unseeded", r"unseeded\(seed=0\) fails: .* unexpected keyword argument 'seed'"),
         ("no_such_module:Mine", "No module named 'no_such_module'"),
     ):
         with pytest.raises(ValueError, match=words):

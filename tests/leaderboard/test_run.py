@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from gym_codefix.agents import make_agent
-from gym_codefix.catalog import Suite, suite
+from gym_codefix.catalog import Suite, repos_root, suite
 from gym_codefix.leaderboard import (
     Episodes,
     build_page,
@@ -16,6 +17,7 @@ from gym_codefix.leaderboard import (
     run_agent,
     verify,
 )
+from gym_codefix.leaderboard._run import lock_hash
 
 
 @pytest.fixture(scope="module")
@@ -71,3 +73,18 @@ def test_another_suite_is_refused(board: Path, small: Suite) -> None:
     other = Suite("embedded", small.tasks[:5])
     faults = check(board, other, "gold")
     assert any("hash" in fault for fault in faults)
+
+
+def test_the_hash_of_the_locks_is_that_of_the_suite_s_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `repos add` writes beside them does not change a row."""
+    shutil.copytree(repos_root(), tmp_path / "repos")
+    monkeypatch.setenv("GYM_CODEFIX_REPOS", str(tmp_path / "repos"))
+    locks = tmp_path / "repos" / "locks"
+    before = lock_hash(["click", "ledgerbook"])
+    (locks / "added.txt").write_text("added==1\n")
+    (locks / "sqlparse.txt").write_text("other==1\n")
+    assert lock_hash(["ledgerbook", "click"]) == before
+    (locks / "click.txt").write_text("other==1\n")
+    assert lock_hash(["click", "ledgerbook"]) != before

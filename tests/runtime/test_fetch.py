@@ -1,0 +1,33 @@
+"""How the package client is called."""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+
+import pytest
+
+from gym_codefix.runtime import _fetch
+
+
+def _system(monkeypatch: pytest.MonkeyPatch, cafile: str | None, capath: str | None) -> None:
+    paths = ssl.DefaultVerifyPaths(cafile, capath, "", "", "", "")
+    monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: paths)
+    monkeypatch.delenv("UV_SYSTEM_CERTS", raising=False)
+
+
+def test_the_system_s_certificates_are_trusted_as_pip_does(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _system(monkeypatch, str(tmp_path / "ca.crt"), None)
+    assert _fetch._trusting_what_we_trust()["UV_SYSTEM_CERTS"] == "1"
+    _system(monkeypatch, None, str(tmp_path))
+    assert "UV_SYSTEM_CERTS" not in _fetch._trusting_what_we_trust()
+    (tmp_path / "some.pem").touch()
+    assert _fetch._trusting_what_we_trust()["UV_SYSTEM_CERTS"] == "1"
+
+
+def test_what_the_user_says_of_certificates_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    _system(monkeypatch, "/some/ca.crt", None)
+    monkeypatch.setenv("UV_SYSTEM_CERTS", "0")
+    assert _fetch._trusting_what_we_trust()["UV_SYSTEM_CERTS"] == "0"
