@@ -41,7 +41,8 @@ benchmark: $(INSTALLED)
 	$(BIN)/python benchmarks/run.py
 
 benchmark-full: $(INSTALLED)
-	$(BIN)/python benchmarks/run.py --full
+	$(BIN)/python benchmarks/run.py --agents noop random search@1 search@10 search@100 gold
+	$(BIN)/python benchmarks/run.py --suite full --agents noop search@1 gold
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
