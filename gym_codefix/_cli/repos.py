@@ -116,8 +116,8 @@ def prepare_repositories(
             snapshot = prepare(entry, store=runtime.store, level=isolation, progress=say)
             tasks = [task for task in wanted if task.repository == entry.name]
             for task in _one_per_snapshot(tasks):
-                if task.next_release is not None:
-                    say(f"{entry.name} {task.release} with tests of {task.next_release}")
+                if task.tests_release is not None:
+                    say(f"{entry.name} {task.release} with tests of {task.tests_release}")
                 prepare_task(task, runtime)
             if suite_name:  # so that their first resets are as quick as the others
                 say(f"{entry.name}: what an agent is shown of {len(tasks)} tasks")
@@ -135,7 +135,7 @@ def prepare_repositories(
 
 
 def _one_per_snapshot(tasks: Iterable[Task]) -> list[Task]:
-    return list({(task.release, task.next_release): task for task in tasks}.values())
+    return list({(task.release, task.tests_release): task for task in tasks}.values())
 
 
 @repos.command()

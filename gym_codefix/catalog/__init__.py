@@ -1,5 +1,6 @@
 """Manifests, tasks, suites and splits: data only, nothing is run."""
 
+from ._dependency import GOALS, STAGES, Dependency
 from ._errors import CatalogError
 from ._location import repos_root
 from ._manifest import (
@@ -7,6 +8,7 @@ from ._manifest import (
     Layout,
     Manifest,
     Release,
+    forget_manifests,
     manifest,
     manifests,
     parse_manifest,
@@ -24,18 +26,22 @@ from ._suite import (
 from ._task import KINDS, LABELS, LEVELS, Task, facts_digest, hide_half
 
 __all__ = [
+    "GOALS",
     "KINDS",
     "LABELS",
     "LEVELS",
     "SPLITS",
+    "STAGES",
     "SUITES",
     "CatalogError",
+    "Dependency",
     "Layout",
     "Manifest",
     "Release",
     "Suite",
     "Task",
     "facts_digest",
+    "forget_manifests",
     "hide_half",
     "manifest",
     "manifests",

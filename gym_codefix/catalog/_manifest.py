@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -21,7 +21,7 @@ _KEYS = (
     *("name", "release", "license", "python", "split", *_LAYOUT_KEYS, "pytest_args"),
     *("requirements", "runner", "embedded", "path", "interpreter", "releases", "unstable"),
 )
-_RELEASE_KEYS = ("version", "date", "filename", "sha256", *_LAYOUT_KEYS)
+_RELEASE_KEYS = ("version", "date", "filename", "sha256", "requirements", *_LAYOUT_KEYS)
 _UNSTABLE_KEYS = ("release", "tests", "reason")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -65,13 +65,17 @@ def _below(path: str, folder: str) -> bool:
 
 @dataclass(frozen=True)
 class Release:
-    """One sdist of a repository: file name, sha256 and day of upload (ISO)."""
+    """One sdist of a repository: file name, sha256 and day of upload (ISO).
+
+    ``requirements``: a lock of its own in place of the repository's, or empty.
+    """
 
     version: str
     date: str
     filename: str
     sha256: str
     layout: Layout
+    requirements: str = ""
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,16 @@ class Manifest:
                 return release
         known = ", ".join(release.version for release in self.releases) or "none"
         raise CatalogError(f"{self.name} has no pinned release {version!r}; known: {known}")
+
+    def with_lock(self, place: Path) -> Manifest:
+        """The repository, all of its releases, with another lock."""
+        releases = tuple(replace(release, requirements="") for release in self.releases)
+        return replace(self, requirements=str(place.absolute()), releases=releases)
+
+    def locked_for(self, version: str) -> Manifest:
+        """The repository with the lock of one of its releases."""
+        own = next((r.requirements for r in self.releases if r.version == version), "")
+        return replace(self, requirements=own) if own else self
 
     def layout_of(self, version: str) -> Layout:
         """The layout of a release, or of the tree of an embedded or local repository."""
@@ -198,6 +212,7 @@ def _release(document: object, where: str, layout: Layout) -> Release:
         filename=table.matching("filename", _NAME, "a plain file name"),
         sha256=table.matching("sha256", _SHA256, "64 hexadecimal digits"),
         layout=_layout(table, layout),
+        requirements=table.inside("requirements", table.text("requirements", ""))[0],
     )
 
 
@@ -273,6 +288,11 @@ def read_manifest(path: Path) -> Manifest:
 @functools.cache
 def _read_all(root: Path) -> dict[str, Manifest]:
     return {path.stem: read_manifest(path) for path in sorted(root.glob("*.toml"))}
+
+
+def forget_manifests() -> None:
+    """Read them again when they are next asked for: one was written."""
+    _read_all.cache_clear()
 
 
 def manifests() -> dict[str, Manifest]:

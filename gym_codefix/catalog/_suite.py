@@ -17,10 +17,13 @@ from ._task import KINDS, Task, facts_digest
 SUITES = {
     "embedded": "tasks of the libraries written here: offline, nothing to prepare",
     "lite": "60 tasks of the test split, balanced over kinds and repositories",
-    "full": "every task",
-    "train": "every task of the train split",
+    "full": "every seeded and release task",
+    "train": "every seeded and release task of the train split",
+    "dependency": "every task about versions of dependencies",
+    "dependency-lite": "40 of these, balanced over goals, stages and repositories",
 }
 LITE_TASKS = 60
+DEPENDENCY_LITE_TASKS = 40
 
 
 @dataclass(frozen=True)
@@ -105,14 +108,29 @@ def _lite(tasks: Sequence[Task]) -> tuple[Task, ...]:
     strata: dict[tuple[str, str], list[Task]] = {}
     for task in sorted(tasks, key=_rank):
         strata.setdefault((task.kind, task.repository), []).append(task)
-    by_kind = {kind: [strata[key] for key in sorted(strata) if key[0] == kind] for kind in KINDS}
+    kinds = ("seeded", "release")
+    by_kind = {kind: [strata[key] for key in sorted(strata) if key[0] == kind] for kind in kinds}
+    return _in_turn(by_kind.values(), LITE_TASKS)
+
+
+def _dependency_lite(tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """Turn by turn over goal and stage, and within these over repositories."""
+    strata: dict[tuple[str, str], dict[str, list[Task]]] = {}
+    for task in sorted(tasks, key=_rank):
+        assert task.dependency is not None
+        stratum = strata.setdefault((task.dependency.goal, task.dependency.stage), {})
+        stratum.setdefault(task.repository, []).append(task)
+    queues = [[strata[key][name] for name in sorted(strata[key])] for key in sorted(strata)]
+    return _in_turn(queues, DEPENDENCY_LITE_TASKS)
+
+
+def _in_turn(strata: Collection[list[list[Task]]], most: int) -> tuple[Task, ...]:
+    """One task of each stratum in turn, and of the queues in a stratum in turn."""
     chosen: list[Task] = []
-    while len(chosen) < LITE_TASKS and any(
-        queue for queues in by_kind.values() for queue in queues
-    ):
-        for queues in by_kind.values():
+    while len(chosen) < most and any(queue for queues in strata for queue in queues):
+        for queues in strata:
             waiting = [queue for queue in queues if queue]
-            if waiting and len(chosen) < LITE_TASKS:
+            if waiting and len(chosen) < most:
                 queue = waiting[0]
                 chosen.append(queue.pop(0))
                 queues.remove(queue)
@@ -122,9 +140,15 @@ def _lite(tasks: Sequence[Task]) -> tuple[Task, ...]:
 
 @functools.cache
 def _suite(name: str, root: Path) -> Suite:
-    tasks = _all_tasks(root)
+    everything = _all_tasks(root)
+    tasks = tuple(task for task in everything if task.kind != "dependency")
+    moved = tuple(task for task in everything if task.kind == "dependency")
     known = manifests()
-    if name == "embedded":
+    if name == "dependency":
+        chosen = moved
+    elif name == "dependency-lite":
+        chosen = _dependency_lite([task for task in moved if task.split == "test"])
+    elif name == "embedded":
         chosen = tuple(task for task in tasks if known[task.repository].embedded)
     elif name == "lite":
         chosen = _lite([task for task in tasks if task.split == "test"])

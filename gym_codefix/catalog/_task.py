@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ._dependency import Dependency
 from ._errors import CatalogError
 from ._manifest import manifest
 from .hunks import Hunk
 
-KINDS = ("seeded", "release")
+KINDS = ("seeded", "release", "dependency")
 LEVELS = {1: "one mutation", 2: "two mutations in one file", 3: "a removed branch or statement"}
 LABELS = ("bugfix", "feature")
 
@@ -24,7 +25,9 @@ class Task:
 
     ``seeded``: ``mutations`` (facts, in the terms of grading.mutation) put into ``path``, whose
     sha256 before and after is pinned. ``release``: the source of ``release`` with the tests of
-    ``next_release``; ``hunks`` of the diff between them are the reference repair.
+    ``next_release``; ``hunks`` of the diff between them are the reference repair. ``dependency``:
+    ``release`` under other versions of what it needs; where the source must change,
+    ``hunks`` of the diff to ``next_release`` are the reference, and the tests stay.
 
     ``flips``: the tests that must change from failing to passing; ``hidden`` of them are kept from
     the agent. ``twins``: assertions of the flips whose breaking was seen to fail under the
@@ -45,6 +48,7 @@ class Task:
     mutations: tuple[Mapping[str, Any], ...] = ()
     next_release: str | None = None
     hunks: tuple[Hunk, ...] = ()
+    dependency: Dependency | None = None
     twins: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     validation: Mapping[str, Any] = field(default_factory=dict)
 
@@ -60,6 +64,11 @@ class Task:
     def split(self) -> str:
         """The split of its repository."""
         return manifest(self.repository).split
+
+    @property
+    def tests_release(self) -> str | None:
+        """The release that the tests come from, when it is another one."""
+        return self.next_release if self.kind == "release" else None
 
     @property
     def visible(self) -> tuple[str, ...]:
@@ -84,6 +93,7 @@ class Task:
             "mutations": [dict(mutation) for mutation in self.mutations],
             "next_release": self.next_release,
             "hunks": [hunk.to_json() for hunk in self.hunks],
+            "dependency": self.dependency.to_json() if self.dependency else None,
             "twins": {test: [dict(site) for site in sites] for test, sites in self.twins.items()},
             "validation": dict(self.validation),
         }
@@ -107,12 +117,16 @@ class Task:
                 facts[key] = tuple(tests)
             facts["mutations"] = tuple(facts.get("mutations", ()))
             facts["hunks"] = tuple(Hunk.from_json(hunk) for hunk in facts.get("hunks", ()))
+            if "dependency" in facts:
+                facts["dependency"] = Dependency.from_json(facts["dependency"])
             facts["twins"] = {test: tuple(sites) for test, sites in facts.get("twins", {}).items()}
             task = cls(**facts)
         except KeyError as error:
             raise CatalogError(f"not a task: the key {error} is missing") from None
         except (TypeError, AttributeError) as error:
             raise CatalogError(f"not a task: {error}") from None
+        if (task.kind == "dependency") != (task.dependency is not None):
+            raise CatalogError("dependency facts belong to the kind dependency, and only to that")
         if not set(task.hidden) < set(task.flips):
             raise CatalogError("flips must not be empty, and hidden only some of them")
         if written_id is not None and written_id != task.id:

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
-from typing import Literal
+from dataclasses import dataclass
 
 from gym_codefix.catalog import Manifest
+from gym_codefix.catalog.lock import Pin, parse_lock, pinned_versions
+from gym_codefix.grading.build import Builder
 from gym_codefix.runtime import (
-    Job,
-    Limits,
     PrepareError,
     Runtime,
     Snapshot,
     Start,
-    file_of,
     prepare,
-    prepare_environment,
+    prepare_moved,
+    under,
 )
 
-from ._lock import moved_lock, pinned_versions
-
-Stage = Literal["resolve", "install", "import", "collect", "test"]
-_PROBE = "test_gcf_import.py"
-_SUITE_FACTOR = 10
+from ._lock import moved_lock, upgraded_lock
 
 
 @dataclass(frozen=True)
@@ -34,8 +27,8 @@ class Breakage:
     """A distribution whose move alone loses tests of a repository.
 
     ``before``: the last version with which the build is green, ``after``: the first with which it
-    is not; ``stage``: where; ``lost``: tests that no longer pass; ``lock``: the
-    requirements with the move, empty where there are none (``resolve``).
+    is not; ``stage``: where; ``lost``: tests that no longer pass; ``lock``: the requirements with
+    the move, empty where there are none (``resolve``); ``good_lock``: those with ``before``.
     """
 
     repository: str
@@ -43,15 +36,18 @@ class Breakage:
     moved: str
     before: str
     after: str
-    stage: Stage
+    stage: str
     lost: tuple[str, ...]
     lock: str
+    good_lock: str
 
 
 @dataclass(frozen=True)
-class _Build:
+class MovedBuild:
+    """A build with one distribution moved to ``version``; ``stage``: None when it is green."""
+
     version: str
-    stage: Stage | None = None  # None: green
+    stage: str | None = None
     lost: tuple[str, ...] = ()
     lock: str = ""
 
@@ -71,39 +67,63 @@ def find_breakages(
     if not manifest.requirements:
         raise PrepareError("lock", f"{manifest.name} has no lock of its own: nothing can move")
     snapshot = prepare(manifest, store=runtime.store, level=runtime.isolation)
-    moves = _Moves(snapshot, runtime)
-    for name, version in pinned_versions(moves.lock).items():
-        newest = moves.build(name, today)
+    moves = Moves(manifest, snapshot, runtime)
+    for name in pinned_versions(moves.lock):
+        yield from moves.breakages(name, as_of, today, progress)
+
+
+class Moves:
+    """Builds of one snapshot with one distribution moved; each version is built once.
+
+    ``seen``: every pin that a lock of these builds had.
+    """
+
+    def __init__(self, known: Manifest, snapshot: Snapshot, runtime: Runtime) -> None:
+        self._known, self._snapshot, self._runtime = known, snapshot, runtime
+        own = known.locked_for(snapshot.release)
+        self._runner = own.place(own.runner)
+        self.lock = own.place(own.requirements).read_text()
+        self._built: dict[str, MovedBuild] = {}
+        self.seen: dict[tuple[str, str], Pin] = {}
+        self._see(self.lock)
+
+    def breakages(
+        self,
+        name: str,
+        as_of: datetime.date,
+        today: datetime.date,
+        progress: Callable[[str], None] = lambda _: None,
+        newest: MovedBuild | None = None,
+    ) -> Iterator[Breakage]:
+        """The first version that turns the build red, if any does.
+
+        ``newest``: the build of ``today``, where it is known.
+        """
+        version = pinned_versions(self.lock)[name]
+        newest = newest or self.build(name, today)
         if newest.version == version or newest.stage is None:
             progress(f"{name} {version} -> {newest.version}: green")
-            continue
-        good, bad = moves.first_red(name, _Build(version), newest, as_of, today)
+            return
+        start = MovedBuild(version, lock=self.lock)
+        good, bad = self._first_red(name, start, newest, as_of, today)
         progress(f"{name} {good.version} -> {bad.version}: {bad.stage}, {len(bad.lost)} tests lost")
+        yield self.breakage(name, good, bad)
+
+    def breakage(self, name: str, good: MovedBuild, bad: MovedBuild) -> Breakage:
+        """What a green and a red build of a distribution say together."""
         assert bad.stage is not None
-        yield Breakage(
-            manifest.name,
-            manifest.release,
-            name,
-            good.version,
-            bad.version,
-            bad.stage,
-            bad.lost,
-            bad.lock,
-        )
+        known, release = self._known.name, self._snapshot.release
+        facts = (name, good.version, bad.version, bad.stage, bad.lost, bad.lock, good.lock)
+        return Breakage(known, release, *facts)
 
-
-class _Moves:
-    """Builds of one snapshot with one distribution moved; each version is built once."""
-
-    def __init__(self, snapshot: Snapshot, runtime: Runtime) -> None:
-        self._snapshot, self._runtime = snapshot, runtime
-        self._manifest = snapshot.manifest
-        self.lock = self._manifest.place(self._manifest.requirements).read_text()
-        self._built: dict[tuple[str, str], _Build] = {}
-
-    def first_red(
-        self, name: str, good: _Build, bad: _Build, first: datetime.date, last: datetime.date
-    ) -> tuple[_Build, _Build]:
+    def _first_red(
+        self,
+        name: str,
+        good: MovedBuild,
+        bad: MovedBuild,
+        first: datetime.date,
+        last: datetime.date,
+    ) -> tuple[MovedBuild, MovedBuild]:
         """The neighbours between which the build turns red, by halving the time between."""
         while (last - first).days > 1:
             day = first + (last - first) / 2
@@ -114,53 +134,51 @@ class _Moves:
                 last, bad = day, build
         return good, bad
 
-    def build(self, name: str, day: datetime.date) -> _Build:
+    def build(self, name: str, day: datetime.date) -> MovedBuild:
         """With what was the newest version of a distribution on a day."""
-        runner = self._manifest.place(self._manifest.runner)
-        tree, store = self._snapshot.tree, self._runtime.store
         try:
-            lock = moved_lock(tree, runner, store, self.lock, name, day)
+            lock = moved_lock(
+                self._snapshot.tree, self._runner, self._runtime.store, self.lock, name, day
+            )
         except PrepareError:
-            return _Build("", "resolve", self._snapshot.baseline.passing)
+            return MovedBuild("", "resolve", self._snapshot.baseline.passing)
+        return self.build_lock(name, lock)
+
+    def upgraded(self, name: str, floor: str, day: datetime.date) -> MovedBuild | None:
+        """With everything at what was the newest on a day, ``name`` at ``floor`` or above.
+
+        None when nothing satisfies that.
+        """
+        try:
+            lock = upgraded_lock(
+                self._snapshot.tree, self._runner, self._runtime.store, self.lock, floor, day
+            )
+        except PrepareError:
+            return None
+        return self.build_lock(name, lock)
+
+    def build_lock(self, name: str, lock: str) -> MovedBuild:
+        """With this lock; ``name`` is the distribution whose version is told."""
+        self._see(lock)
         version = pinned_versions(lock).get(name, "")
-        if (name, version) not in self._built:
-            self._built[name, version] = self._run(version, lock)
-        return self._built[name, version]
+        if lock not in self._built:
+            self._built[lock] = self._run(lock)
+        stage, lost = self._built[lock].stage, self._built[lock].lost
+        return MovedBuild(version, stage, lost, lock)
 
-    def _run(self, version: str, lock: str) -> _Build:
-        baseline = self._snapshot.baseline
-        if lock == self.lock:
-            return _Build(version)
-        with TemporaryDirectory() as folder:
-            place = Path(folder, "lock.txt")
-            place.write_text(lock)
-            moved = replace(self._manifest, requirements=str(place))
-            try:
-                environment = prepare_environment(moved, self._runtime.store)
-            except PrepareError:
-                return _Build(version, "install", baseline.passing, lock)
-        snapshot = replace(self._snapshot, environment=environment)
-        limits = Limits(
-            cpu_s=int(60 + _SUITE_FACTOR * baseline.suite_seconds),
-            wall_s=int(120 + _SUITE_FACTOR * baseline.suite_seconds),
-        )
-        suite = Job(start=Start.FRESH, limits=limits, log_chars=0)
-        verdict = self._runtime.run(snapshot, suite)
-        passed = verdict.passed()
-        lost = tuple(test for test in baseline.passing if test not in passed)
-        if not lost:
-            return _Build(version)
-        stage: Stage
-        if not self._imports(snapshot):
-            stage = "import"
-        elif any(file_of(test) in verdict.collect_errors for test in lost) or not verdict.outcomes:
-            stage = "collect"
-        else:
-            stage = "test"
-        return _Build(version, stage, lost, lock)
+    def _see(self, lock: str) -> None:
+        self.seen.update({(pin.name, pin.version): pin for pin in parse_lock(lock)})
 
-    def _imports(self, snapshot: Snapshot) -> bool:
-        names = [PurePosixPath(path).stem for path in snapshot.layout.source]
-        text = "".join(f"import {name}\n" for name in names) + "\n\ndef test_it(): pass\n"
-        probe = Job(edits={_PROBE: text}, paths=(_PROBE,), start=Start.FRESH, log_chars=0)
-        return bool(self._runtime.run(snapshot, probe).passed())
+    def _run(self, lock: str) -> MovedBuild:
+        passing = self._snapshot.baseline.passing
+        if pinned_versions(lock) == pinned_versions(self.lock):
+            return MovedBuild("")
+        release, store = self._snapshot.release, self._runtime.store
+        try:
+            moved = prepare_moved(self._known, release, lock, None, store)
+        except PrepareError:
+            return MovedBuild("", "install", passing)
+        snapshot = under(self._snapshot, moved, store)
+        builder = Builder(self._known, snapshot, passing, frozenset(), self._runtime)
+        build = builder.build({}, start=Start.FRESH)
+        return MovedBuild("", build.stage, tuple(t for t in passing if t not in build.passed))

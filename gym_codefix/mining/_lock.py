@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gym_codefix.runtime import PrepareError, Store, normal_name, run_uv
+from gym_codefix.catalog.lock import parse_lock, pinned_versions
+from gym_codefix.runtime import PrepareError, Store, run_uv
 
 _TEST_EXTRAS = ("test", "tests", "testing", "pytest")
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 _TIMEOUT_S = 600
 _ANY_DAY = "2999-12-31"
-_PIN = re.compile(r"([A-Za-z0-9][\w.-]*)==([^\s;]+)")
 
 
 resolve = functools.partial(
@@ -56,13 +56,18 @@ def moved_lock(
     return _compile(tree, runner, store, arguments, "\n".join(names), preferred=lock)
 
 
-def pinned_versions(lock: str) -> dict[str, str]:
-    """Normal names and versions of what a lock pins."""
-    return {
-        normal_name(found[1]): found[2]
-        for entry in _entries(lock)
-        if (found := _PIN.match(entry)) is not None
-    }
+def upgraded_lock(
+    tree: Path, runner: Path, store: Store, lock: str, floor: str, day: datetime.date
+) -> str:
+    """What ``lock`` names, each at the newest version of a day that ``floor`` and the rest allow.
+
+    Raises PrepareError with the stage ``lock``.
+    """
+    names = pinned_versions(lock)
+    arguments = ["--exclude-newer", day.isoformat()]
+    for name in sorted(pinned_versions(runner.read_text())):
+        arguments += ["--exclude-newer-package", f"{name}={_ANY_DAY}"]
+    return _compile(tree, runner, store, arguments, "\n".join((*names, floor)))
 
 
 def _compile(
@@ -94,7 +99,7 @@ def _compile(
         resolve(command, store, stage="lock", stdin=also)
         pinned = Path(output.name).read_text(encoding="utf-8")
     ours = pinned_versions(runner.read_text())
-    return "".join(entry for entry in _entries(pinned) if _name_of(entry) not in ours)
+    return "".join(pin.text for pin in parse_lock(pinned) if pin.name not in ours)
 
 
 def _pyproject(tree: Path) -> dict[str, Any]:
@@ -119,19 +124,3 @@ def _test_extras(tree: Path) -> list[str]:
 def _test_groups(tree: Path) -> list[str]:
     groups = _pyproject(tree).get("dependency-groups", {})
     return [group for group in _TEST_EXTRAS if group in groups]
-
-
-def _entries(pinned: str) -> list[str]:
-    """One requirement with its hashes each."""
-    entries: list[str] = []
-    for line in pinned.splitlines(keepends=True):
-        if line.startswith((" ", "\t")) and entries:
-            entries[-1] += line
-        elif line.strip() and not line.startswith("#"):
-            entries.append(line)
-    return entries
-
-
-def _name_of(entry: str) -> str:
-    found = _PIN.match(entry)
-    return normal_name(found[1]) if found else ""

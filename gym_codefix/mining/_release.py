@@ -50,8 +50,8 @@ class MinedRelease:
 
 
 @dataclass(frozen=True)
-class _Pair:
-    """The source of one release under the tests of the next."""
+class Pair:
+    """A snapshot, and its source in two releases: the tests may be those of either."""
 
     snapshot: Snapshot
     runtime: Runtime
@@ -96,7 +96,7 @@ def mine_release(
         tests_release=later,
         level=runtime.isolation,
     )
-    pair = _load(snapshot, manifest, later, runtime)
+    pair = load_pair(snapshot, manifest, later, runtime)
     if not pair.hunks:
         return MinedRelease((), (DroppedCandidate(later, "no source file differs"),))
     flips, hopeless, unfit = _flips(pair, manifest, earlier, later)
@@ -116,7 +116,7 @@ def mine_release(
 
 
 def _sound_slices(
-    pair: _Pair,
+    pair: Pair,
     flips: Sequence[str],
     hopeless: frozenset[str],
     hints: tuple[Mapping[str, ExecutedLines], ExecutedLines],
@@ -218,7 +218,7 @@ def _task(
     )
 
 
-def _load(snapshot: Snapshot, manifest: Manifest, later: str, runtime: Runtime) -> _Pair:
+def load_pair(snapshot: Snapshot, manifest: Manifest, later: str, runtime: Runtime) -> Pair:
     """Both sources as texts; files of another kind or encoding are no part of a repair."""
     tree = release_tree(manifest, later, runtime.store)
     layout = manifest.layout_of(later)
@@ -236,11 +236,11 @@ def _load(snapshot: Snapshot, manifest: Manifest, later: str, runtime: Runtime) 
             old[path] = snapshot.read(path) or ""
         except UnicodeDecodeError:
             new.pop(path, None)
-    return _Pair(snapshot, runtime, old, new, tuple(diff_hunks(old, new)))
+    return Pair(snapshot, runtime, old, new, tuple(diff_hunks(old, new)))
 
 
 def _flips(
-    pair: _Pair, manifest: Manifest, earlier: str, later: str
+    pair: Pair, manifest: Manifest, earlier: str, later: str
 ) -> tuple[list[str], frozenset[str], tuple[DroppedCandidate, ...]]:
     """Tests that the whole diff repairs, tests that it breaks, and what is unfit to be a flip."""
     unstable = manifest.unstable_tests(earlier) | manifest.unstable_tests(later)
@@ -256,7 +256,7 @@ def _flips(
     return [test for test in flips if test not in already], hopeless, unfit
 
 
-def _whole_run(pair: _Pair, edits: Mapping[str, str]) -> Verdict:
+def _whole_run(pair: Pair, edits: Mapping[str, str]) -> Verdict:
     """Every test that can be collected with these edits, those that the snapshot lacks too."""
     limits = limits_for(pair.snapshot, pair.snapshot.baseline.collected, slow=True)
     return run_reliably(pair.snapshot, Job(edits=edits, limits=limits), pair.runtime)

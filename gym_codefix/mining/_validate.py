@@ -15,6 +15,7 @@ from gym_codefix.grading.repair import (
     files_of,
     limits_for,
     plan_edits,
+    prepare_task,
     run_reliably,
     seeded_edits,
     task_snapshot,
@@ -23,6 +24,7 @@ from gym_codefix.runtime import Job, Runtime, Snapshot, Start
 
 from ._proven_twins import proven_twins, twin_tests
 from ._trial import Trial, as_trial
+from ._validate_resolve import prove_resolve
 
 RUNS = 5
 _DATES = (
@@ -34,6 +36,11 @@ _DATES = (
 )
 _CWD = (None, "/tmp/elsewhere", "/tmp/elsewhere", None, None)
 _ORDERS = (None, 11, 12, 13, 14)
+_CONDITIONS: dict[str, Any] = {
+    "seeds": list(range(RUNS)),
+    "orders": list(_ORDERS),
+    "dates": [date or "today" for date in _DATES],
+}
 # A test of the kept set that the reference loses is left out of it, if it is one of very few.
 _MOST_DROPPED = 8
 
@@ -59,8 +66,12 @@ class Validator:
 
         Raises NotPrepared, PrepareError; what is wrong with the task itself is the proof's reason.
         """
+        if task.dependency is not None:
+            prepare_task(task, self._runtime)  # its environment is in no other command's hands
         snapshot = task_snapshot(task, self._runtime)
         try:
+            if task.dependency is not None and task.dependency.goal == "resolve":
+                return self._validate_versions(task)
             broken = seeded_edits(task, snapshot) if task.kind == "seeded" else {}
             problem = Problem(task, snapshot, broken, "", (), (), self._runtime.store)
             return self._validate(problem)
@@ -93,14 +104,18 @@ class Validator:
         validation: dict[str, Any] = {
             "gold": RUNS,
             "noop": RUNS,
-            "seeds": list(range(RUNS)),
-            "orders": list(_ORDERS),
-            "dates": [date or "today" for date in _DATES],
             "kept": len(kept),
+            **_CONDITIONS,
         }
         if dropped:
             validation["dropped"] = sorted(dropped)
         return Proof(replace(task, twins=twins, validation=validation))
+
+    def _validate_versions(self, task: Task) -> Proof:
+        found = prove_resolve(task, self._runtime, self._run, RUNS)
+        if isinstance(found, str):
+            return Proof(task, found)
+        return Proof(replace(task, validation={**found, **_CONDITIONS}))
 
     def _gold_tests(self, problem: Problem, run: int) -> frozenset[str]:
         """The flips and what the reference can touch; in the first run all that is kept."""

@@ -9,12 +9,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from packaging.requirements import Requirement
 
 from gym_codefix.catalog import CatalogError, Manifest, repos_root
+from gym_codefix.catalog.lock import Pin, parse_lock, write_lock
 
 from ._borrowed import borrowed, copy_packages, normal_name
 from ._errors import PrepareError
@@ -114,11 +115,81 @@ def prepare_environment(manifest: Manifest, store: Store) -> Path:
     return target
 
 
-def _install(place: Path, store: Store, *locks: Path) -> None:
+def move_environment(
+    source: Path, before: str, manifest: Manifest, wheels: Path | None, store: Store
+) -> Path:
+    """The environment of a lock that differs from ``before`` in some distributions.
+
+    Built once from ``source``, the environment of ``before``: what stays is shared with it.
+    ``wheels``: a folder that has the rest, so that no network is needed; None takes the index.
+    Raises PrepareError, stage ``install``.
+    """
+    target = store.home / "environments" / environment_key(manifest)
+    after = {pin.name: pin for pin in parse_lock(_lock_text(manifest, manifest.requirements))}
+    old = {pin.name: pin for pin in parse_lock(before)}
+    new = [pin for name, pin in after.items() if _version(old.get(name)) != pin.version]
+    gone = [name for name, pin in old.items() if _version(after.get(name)) != pin.version]
+    with store.locked(f"environment-{target.name}"):
+        if target.exists():
+            return target
+        with store.building(target) as place:
+            place.rmdir()
+            shutil.copytree(source, place, symlinks=True, copy_function=os.link)
+            for name in gone:
+                _remove(_site_packages(place), name)
+            if new:
+                lock = place / "moved.txt"
+                lock.write_text(write_lock(new), encoding="utf-8")
+                offline = ["--offline", "--no-index", "--find-links", str(wheels)]
+                options = offline if wheels else []
+                _install(place, store, lock, options=options, stage="install")
+                lock.unlink()
+                _compile(place, [pin.name for pin in new])
+            os.chmod(place, 0o755)
+    return target
+
+
+def _version(pin: Pin | None) -> str | None:
+    return pin.version if pin else None
+
+
+def _distribution(site: Path, name: str) -> importlib.metadata.Distribution | None:
+    for dist in importlib.metadata.distributions(path=[str(site)]):
+        if normal_name(dist.name) == name:
+            return dist
+    return None
+
+
+def _remove(site: Path, name: str) -> None:
+    """Unlink, never write: the files are shared with another environment.
+
+    Empty folders go too: they would still be imported, as namespace packages.
+    """
+    dist = _distribution(site, name)
+    folders = set()
+    for file in (dist.files or ()) if dist else ():
+        place = Path(str(file.locate()))
+        place.unlink(missing_ok=True)
+        for cached in place.parent.glob(f"__pycache__/{place.stem}.*.pyc"):
+            cached.unlink()
+        folders |= {place.parent / "__pycache__", *place.parents}
+    for folder in sorted(folders, reverse=True):
+        if folder.is_dir() and folder.is_relative_to(site) and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def _install(
+    place: Path,
+    store: Store,
+    *locks: Path,
+    options: Sequence[str] = (),
+    stage: str = "environment",
+) -> None:
     arguments = ["pip", "install", "--require-hashes", "--no-deps", "--only-binary", ":all:"]
+    arguments += options
     for lock in locks:
         arguments += ["--requirement", str(lock)]
-    run_uv([*arguments, "--python", str(place / "bin" / "python")], store, stage="environment")
+    run_uv([*arguments, "--python", str(place / "bin" / "python")], store, stage=stage)
 
 
 def _borrow(manifest: Manifest, place: Path, store: Store) -> None:
@@ -134,11 +205,24 @@ def _borrow(manifest: Manifest, place: Path, store: Store) -> None:
         _install(place, store, repos_root() / RUNNER_LOCK)
 
 
-def _compile(environment: Path) -> None:
-    """Byte-compile what the read-only environment could not cache later."""
+def _compile(environment: Path, names: Iterable[str] | None = None) -> None:
+    """Byte-compile what the read-only environment could not cache later.
+
+    ``names``: the distributions that are new in it (None: all of it).
+    """
+    site = _site_packages(environment)
     command = [str(environment / "bin" / "python"), "-m", "compileall", "-q"]
-    command += ["--invalidation-mode", "unchecked-hash", str(_site_packages(environment))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command += ["--invalidation-mode", "unchecked-hash"]
+    files: list[str] = []
+    if names is None:
+        command.append(str(site))
+    else:
+        for dist in filter(None, (_distribution(site, name) for name in names)):
+            files += [str(file.locate()) for file in dist.files or () if file.suffix == ".py"]
+        command += ["-i", "-"]
+    done = subprocess.run(
+        command, input="\n".join(files), capture_output=True, text=True, check=False
+    )
     log = done.stdout + done.stderr
     # 1: some file of a wheel is not valid Python, as some are; or it could not be written.
     if done.returncode not in (0, 1) or os.strerror(errno.ENOSPC) in log:

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,12 @@ from ._tree import CONFIGURATION, build_tree, files_below, release_tree
 from .worker import bytecode, launch
 
 Progress = Callable[[str], None]
+_CONTEXT_KEYS = ("contexts", "sets", "files", "fixtures", "spawning", "importing")
+_NO_CONTEXTS: Mapping[str, Any] = {
+    **dict.fromkeys(_CONTEXT_KEYS, ()),
+    "files": {},
+    "fixtures": {},
+}
 _ASSERTION_HOOK = b"enable_assertion_pass_hook"
 _TRACED_FLOOR_S, _TRACED_FACTOR, _TRACED_MOST_S, _TRACED_WALL_S = 30, 15, 300, 400
 _BASELINE_LIMITS = Limits(cpu_s=120, wall_s=240, memory_bytes=6 << 30, result_bytes=256 << 20)
@@ -53,13 +59,16 @@ def prepare(
     tests_release: str | None = None,
     level: str = "auto",
     progress: Progress = _quiet,
+    red: bool = False,
 ) -> Snapshot:
     """Fetch, unpack, install and measure what is not there yet.
 
-    Safe to kill and run again, and for two processes at once. Raises PrepareError, StoreError.
+    ``red``: no test need pass, as when the repository cannot even be imported. Safe to kill and
+    run again, and for two processes at once. Raises PrepareError, StoreError.
     """
     _check_python(manifest)
     release = release or manifest.release
+    manifest = manifest.locked_for(release)
     key = snapshot_key(manifest, release, tests_release)
     name = f"{manifest.name} {release}"
     if tests_release is not None:
@@ -84,7 +93,7 @@ def prepare(
                 _compile_tree(environment, place, layout)
         progress(f"{name}: baseline")
         snapshot = _unmeasured(manifest, release, tests_release, key, tree, environment)
-        _measure(snapshot, _isolation.choose(level))
+        _measure(snapshot, _isolation.choose(level), red=red)
     return load_snapshot(manifest, store=store, release=release, tests_release=tests_release)
 
 
@@ -97,6 +106,7 @@ def load_snapshot(
 ) -> Snapshot:
     """A snapshot that was prepared before (raises NotPrepared)."""
     release = release or manifest.release
+    manifest = manifest.locked_for(release)
     key = snapshot_key(manifest, release, tests_release)
     folder = store.home / "snapshots" / key
     environment = store.home / "environments" / environment_key(manifest)
@@ -189,7 +199,7 @@ def _run_once(
     return verdict, server.tainted
 
 
-def _measure(snapshot: Snapshot, level: str) -> None:
+def _measure(snapshot: Snapshot, level: str, *, red: bool) -> None:
     spec = snapshot.server_spec()
     fresh = Job(start=Start.FRESH, hash_seed=1, limits=_BASELINE_LIMITS, log_chars=1_000)
     plain, _ = _run_once(spec, level, fresh)
@@ -199,6 +209,9 @@ def _measure(snapshot: Snapshot, level: str) -> None:
             f"the suite of {snapshot.manifest.name} was stopped at its {plain.killed} limit",
             advice="name a part of the suite as subset in the manifest",
         )
+    if red and not plain.passed():
+        _write_baseline(snapshot, plain, _NO_CONTEXTS, passing=[], entangled=[], modules=[])
+        return
     if plain.collected is None or not plain.passed():
         errors = "\n".join(plain.collect_errors.values()) or plain.end_text
         raise PrepareError(
@@ -225,17 +238,37 @@ def _measure(snapshot: Snapshot, level: str) -> None:
     passing = [test for test in plain.collected if test in steady]
     modules = [] if tainted else _safe_modules(measured.contexts["modules"])
     entangled = _entangled(replace(spec, modules=tuple(modules)), level, passing, tainted)
+    _write_baseline(
+        snapshot,
+        plain,
+        measured.contexts,
+        passing=passing,
+        entangled=entangled,
+        modules=modules,
+        tainted=tainted,
+    )
+
+
+def _write_baseline(
+    snapshot: Snapshot,
+    plain: Verdict,
+    contexts: Mapping[str, Any],
+    *,
+    passing: list[str],
+    entangled: list[str],
+    modules: list[str],
+    tainted: bool = False,
+) -> None:
     folder = snapshot.tree.parent
-    kept = ("contexts", "sets", "files", "fixtures", "spawning", "importing")
-    _store.write_json(folder / "coverage.json", {key: measured.contexts[key] for key in kept})
+    _store.write_json(folder / "coverage.json", {key: contexts[key] for key in _CONTEXT_KEYS})
     _store.write_json(
         folder / "baseline.json",
         {
             "environment": snapshot.environment.name,
             "passing": passing,
             "entangled": entangled,
-            "collected": list(plain.collected),
-            "seconds": {test: plain.seconds.get(test, 0.0) for test in plain.collected},
+            "collected": list(plain.collected or ()),
+            "seconds": {test: plain.seconds.get(test, 0.0) for test in plain.collected or ()},
             "suite_seconds": plain.wall_s,
             "modules": modules,
             "tainted": tainted,

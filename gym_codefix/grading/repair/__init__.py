@@ -5,6 +5,15 @@ from ._execute import Infrastructure, chosen_job, files_of, limits_for, run_reli
 from ._grade import Grade, grade
 from ._hash import sha256_text
 from ._localise import Suspect, ochiai
+from ._log import useful_log
+from ._moved import (
+    broken_lock,
+    good_lock,
+    prepare_manifest,
+    reachable_wheels,
+    task_manifest,
+    wheels_text,
+)
 from ._plan import Plan, plan_edits
 from ._problem import Problem, load_problem, prepare_task, seeded_edits, task_snapshot
 from ._reward import REWARD_VERSION, REWARDS, SHAPED_WEIGHTS, reward_of
@@ -23,21 +32,28 @@ __all__ = [
     "Twins",
     "VisibleRun",
     "break_at",
+    "broken_lock",
     "candidate_sites",
     "chosen_job",
     "excerpt",
     "files_of",
+    "good_lock",
     "grade",
     "limits_for",
     "load_problem",
     "ochiai",
     "plan_edits",
+    "prepare_manifest",
     "prepare_task",
+    "reachable_wheels",
     "reward_of",
     "run_reliably",
     "seeded_edits",
     "sha256_text",
+    "task_manifest",
     "task_snapshot",
     "test_function",
+    "useful_log",
     "visible_run",
+    "wheels_text",
 ]

@@ -54,7 +54,7 @@ def lost_coverage(
     of the reference with the same hash seed, say so too.
     """
     ran = _lines(verdict)
-    reference = _reference_lines(problem, runtime)
+    reference = _reference_lines(problem, runtime, verdict if edits == problem.gold else None)
     if not _lost(problem, edits, ran, reference):
         return []
     again = _lines(confirm(problem, edits, runtime, hash_seed))
@@ -78,14 +78,17 @@ def _lost(problem: Problem, edits: Mapping[str, str], ran: _Lines, reference: _L
     return lost
 
 
-def _reference_lines(problem: Problem, runtime: Runtime) -> _Lines:
-    """Lines that run both before and under the reference (measured once, kept in the store)."""
+def _reference_lines(problem: Problem, runtime: Runtime, own: Verdict | None) -> _Lines:
+    """Lines that run both before and under the reference (measured once, kept in the store).
+
+    ``own``: a run of the reference that was made anyhow.
+    """
     dropped = problem.task.validation.get("dropped")
     name = problem.task.id.split("/")[-1] if problem.gold or dropped else "pristine"
     place = runtime.store.path("problems", problem.snapshot.key, f"{name}-lines-{_FORMAT}.json")
     document = read_json(place)
     if document is None:
-        verdict = confirm(problem, problem.gold, runtime, _REFERENCE_SEED)
+        verdict = own or confirm(problem, problem.gold, runtime, _REFERENCE_SEED)
         if verdict.lines is None:
             raise Infrastructure("the coverage of the reference could not be measured")
         measured = {path: _before(problem, path, ran) for path, ran in _lines(verdict).items()}

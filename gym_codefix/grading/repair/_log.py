@@ -15,7 +15,7 @@ _TEMPORARY = re.compile(r"/tmp/(?:\\n|[^\s'\"`,;:)\]}>])+")  # random names
 _OURS = re.compile(r"^/run/gcf_worker/\S+.*\n?", re.MULTILINE)
 
 
-def _useful(text: str) -> str:
+def useful_log(text: str) -> str:
     """Assertion and error lines, the frames, and a little of the code around."""
     text = _OURS.sub("", _TEMPORARY.sub("/tmp/…", text))
     text = _ADDRESS.sub("0x…", _LIBRARY.sub("<python>/", text))
@@ -35,10 +35,10 @@ def build_log(task: Task, verdict: Verdict) -> str:
     parts = []
     failing = [test for test in task.visible if verdict.outcomes.get(test) != "passed"]
     for path, text in sorted(verdict.collect_errors.items()):
-        parts.append(f"ERROR collecting {path}\n{_useful(text)}")
+        parts.append(f"ERROR collecting {path}\n{useful_log(text)}")
     for test in failing[:_TESTS_SHOWN]:
         outcome = verdict.outcomes.get(test, "not run")
-        text = _useful(verdict.texts.get(test, ""))
+        text = useful_log(verdict.texts.get(test, ""))
         parts.append(f"{outcome.upper()} {test}\n{text}".rstrip())
     more = failing[_TESTS_SHOWN:]
     if more:
@@ -46,5 +46,5 @@ def build_log(task: Task, verdict: Verdict) -> str:
     if verdict.killed:
         parts.append(f"the run was stopped at its {verdict.killed} limit")
     if not parts and verdict.end_text:
-        parts.append(_useful(verdict.end_text))
+        parts.append(useful_log(verdict.end_text))
     return "\n\n".join(parts)

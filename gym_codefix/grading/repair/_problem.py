@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from gym_codefix.catalog import CatalogError, Manifest, Task, manifest
+from gym_codefix.catalog import CatalogError, Manifest, Task
 from gym_codefix.catalog.hunks import apply_hunks
 from gym_codefix.grading.mutation import Mutation, apply_mutations
 from gym_codefix.runtime import (
@@ -29,6 +29,7 @@ from ._execute import chosen_job, run_reliably
 from ._hash import sha256_text
 from ._localise import Suspect, localise
 from ._log import build_log
+from ._moved import prepare_manifest, task_manifest
 from ._plan import Plan, plan_edits
 
 _FORMAT = "8"
@@ -63,9 +64,8 @@ class Problem:
     @functools.cached_property
     def gold(self) -> dict[str, str]:
         """Edits from the snapshot's tree to the reference repair (empty: the tree is it)."""
-        if self.task.kind == "seeded":
+        if self.task.next_release is None:
             return {}
-        assert self.task.next_release is not None
         tree = release_tree(self.snapshot.manifest, self.task.next_release, self.store)
         old, new = {}, {}
         for path in {hunk.path for hunk in self.task.hunks}:
@@ -111,8 +111,8 @@ class Problem:
 
 def task_snapshot(task: Task, runtime: Runtime) -> Snapshot:
     """The snapshot that a task runs on (embedded ones are prepared; raises NotPrepared)."""
-    known = manifest(task.repository)
-    return _snapshot(known, task.release, task.next_release, runtime.store, runtime.isolation)
+    known = task_manifest(task, runtime.store)
+    return _snapshot(known, task.release, task.tests_release, runtime.store, runtime.isolation)
 
 
 @functools.lru_cache(maxsize=512)
@@ -129,13 +129,14 @@ def _snapshot(
 
 def prepare_task(task: Task, runtime: Runtime) -> None:
     """Fetch and measure all that a task needs; afterwards it runs offline (raises PrepareError)."""
-    known = manifest(task.repository)
+    known = prepare_manifest(task, runtime.store)
     prepare(
         known,
         store=runtime.store,
         release=task.release,
-        tests_release=task.next_release,
+        tests_release=task.tests_release,
         level=runtime.isolation,
+        red=task.kind == "dependency",
     )
     if task.next_release is not None:
         release_tree(known, task.next_release, runtime.store)
@@ -163,7 +164,7 @@ def load_problem(task: Task, runtime: Runtime) -> Problem:
     place = _observations(task, snapshot, runtime)
     document = read_json(place)
     if document is None:
-        broken = {} if task.kind == "release" else seeded_edits(task, snapshot)
+        broken = seeded_edits(task, snapshot) if task.kind == "seeded" else {}
         document = _observe(task, snapshot, broken, runtime)
         write_json(place, document)
     return Problem(

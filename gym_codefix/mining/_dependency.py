@@ -1,0 +1,164 @@
+"""Dependency tasks: a distribution moved, the build broke, and what mends it is known."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from packaging.version import Version
+
+from gym_codefix.catalog import Dependency, Manifest, Task, hide_half
+from gym_codefix.catalog.lock import pinned_versions, write_lock
+from gym_codefix.runtime import Runtime, prepare
+
+from ._breakage import Breakage, MovedBuild, Moves
+
+_MOST_FLIPS = 60
+
+
+@dataclass(frozen=True)
+class MinedDependencies:
+    """Tasks that are not validated yet, and the locked entries of all that they can reach."""
+
+    tasks: tuple[Task, ...]
+    wheels: str
+
+
+def mine_resolve(
+    known: Manifest,
+    release: str,
+    as_of: datetime.date,
+    today: datetime.date,
+    runtime: Runtime,
+    progress: Callable[[str], None] = lambda _: None,
+) -> tuple[MinedDependencies, tuple[Breakage, ...]]:
+    """Tasks of the goal ``resolve``, and the breakages behind them (raises PrepareError).
+
+    ``as_of``: the day of the release's lock. Each move of a distribution to ``today`` that breaks
+    the build is a task, with the first version that does and with the newest where that breaks at
+    another stage; a move that others must follow is one at the stage ``resolve``. A floor forbids
+    to put the old version back where another answer is known.
+    """
+    snapshot = prepare(known, release=release, store=runtime.store, level=runtime.isolation)
+    moves = Moves(known, snapshot, runtime)
+    tasks: list[Task] = []
+    breakages: list[Breakage] = []
+    for name, version in pinned_versions(moves.lock).items():
+        newest = moves.build(name, today)
+        if newest.version in ("", version):
+            continue
+        if newest.stage is None:
+            tasks += _half_moved(moves, snapshot.baseline.passing, known, release, name, newest)
+            progress(f"{name} {version} -> {newest.version}: green")
+            continue
+        for first in moves.breakages(name, as_of, today, progress, newest):
+            breakages.append(first)
+            if newest.version != first.after and newest.stage != first.stage:
+                good = moves.build_lock(name, first.good_lock)
+                breakages.append(moves.breakage(name, good, newest))
+    for breakage in breakages:
+        tasks += _resolve_tasks(moves, breakage, today, progress)
+    pins = write_lock(moves.seen.values())
+    return MinedDependencies(tuple(tasks), pins), tuple(breakages)
+
+
+def migrate_facts(breakage: Breakage, lock: str) -> Dependency:
+    """The facts of a task in which the source must change. ``lock``: the release's own."""
+    return Dependency(
+        goal="migrate",
+        moved=breakage.moved,
+        before=breakage.before,
+        after=breakage.after,
+        stage=breakage.stage,
+        pins=difference(lock, breakage.lock),
+        floors=(f"{breakage.moved}>={breakage.after}",),
+    )
+
+
+def difference(before: str, after: str) -> dict[str, str]:
+    """Versions of a lock that another has not."""
+    old, new = pinned_versions(before), pinned_versions(after)
+    return {name: version for name, version in new.items() if old.get(name) != version}
+
+
+def _half_moved(
+    moves: Moves,
+    passing: Sequence[str],
+    known: Manifest,
+    release: str,
+    name: str,
+    newest: MovedBuild,
+) -> Iterator[Task]:
+    """The one pin moved alone, as a bot would: whether that resolves at all, validation finds."""
+    changed = difference(moves.lock, newest.lock)
+    before = pinned_versions(moves.lock)
+    others = {other: version for other, version in changed.items() if other != name}
+    if not any(other in before for other in others):
+        return
+    facts = Dependency(
+        goal="resolve",
+        moved=name,
+        before=before[name],
+        after=newest.version,
+        stage="resolve",
+        pins={name: newest.version},
+        floors=(f"{name}>={newest.version}",),
+        solution=others,
+    )
+    yield _task(known.name, release, passing, facts)
+
+
+def _resolve_tasks(
+    moves: Moves, breakage: Breakage, today: datetime.date, progress: Callable[[str], None]
+) -> Iterator[Task]:
+    """One task of a breakage: with a floor where an answer above it is known."""
+    lost, name = breakage.lost, breakage.moved
+    original = pinned_versions(moves.lock)[name]
+    floor = f"{name}>={breakage.after}"
+    floors: tuple[str, ...]
+    upgraded = moves.upgraded(name, floor, today)
+    if upgraded is not None and upgraded.stage is None:
+        solution, floors = upgraded.lock, (floor,)
+        progress(f"{name} {breakage.after}: its neighbours mend it")
+    elif Version(breakage.before) > Version(original):
+        solution, floors = breakage.good_lock, (f"{name}>={breakage.before}",)
+    else:
+        solution, floors = moves.lock, ()
+    facts = Dependency(
+        goal="resolve",
+        moved=name,
+        before=breakage.before,
+        after=breakage.after,
+        stage=breakage.stage,
+        pins=difference(moves.lock, breakage.lock),
+        floors=floors,
+        solution=difference(breakage.lock, solution),
+    )
+    yield _task(breakage.repository, breakage.release, lost, facts)
+
+
+def _task(repository: str, release: str, lost: Sequence[str], facts: Dependency) -> Task:
+    flips = spread(lost, _MOST_FLIPS)
+    return Task(
+        kind="dependency",
+        repository=repository,
+        release=release,
+        flips=flips,
+        hidden=hide_half(flips),
+        dependency=facts,
+    )
+
+
+def spread(tests: Sequence[str], most: int) -> tuple[str, ...]:
+    """At most so many of them, of as many functions and files as can be, sorted."""
+    if len(tests) <= most:
+        return tuple(sorted(tests))
+    first: dict[str, str] = {}
+    for test in sorted(tests):
+        first.setdefault(test.partition("[")[0], test)
+    chosen = list(first.values())
+    others = [test for test in sorted(tests) if first[test.partition("[")[0]] != test]
+    step = max(1, len(chosen) // most)
+    picked = chosen[::step][:most]
+    return tuple(sorted((*picked, *others[: most - len(picked)])))
