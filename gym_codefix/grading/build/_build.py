@@ -1,0 +1,215 @@
+"""The build of a repository, stage by stage, as a developer would run it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from gym_codefix.catalog import Manifest
+from gym_codefix.grading.repair import limits_for, run_reliably, useful_log, wheels_text
+from gym_codefix.runtime import (
+    Job,
+    PrepareError,
+    Runtime,
+    Snapshot,
+    Start,
+    Store,
+    Verdict,
+    fetch_wheels,
+    file_of,
+    prepare_moved,
+    under,
+)
+
+from ._resolve import ConstraintError, resolve
+
+BUILD_STAGES = ("resolve", "install", "compile", "import", "collect", "test")
+_PROBE = "test_gcf_import.py"
+_TESTS_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Build:
+    """How far a build came.
+
+    ``stage``: the one that failed, None when the build is green; ``logs`` by stage, the first real
+    error on top; ``passed``: tests; ``lock``: what was installed, None when nothing was resolved;
+    ``seconds`` by stage.
+    """
+
+    stage: str | None
+    logs: Mapping[str, str]
+    passed: frozenset[str] = frozenset()
+    lock: str | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def green(self) -> bool:
+        return self.stage is None
+
+    @property
+    def log(self) -> str:
+        """The log of the stage that failed, or of the tests."""
+        return self.logs.get(self.stage or "test", "")
+
+
+class Builder:
+    """Builds one release; environments are kept by their locks, so that only changes cost.
+
+    ``snapshot``: the release as it is prepared; its baseline says how long tests take. ``wanted``:
+    the tests that a green build passes, in their order; ``shown``: those whose failures a log may
+    tell of.
+    """
+
+    def __init__(
+        self,
+        known: Manifest,
+        snapshot: Snapshot,
+        wanted: tuple[str, ...],
+        shown: frozenset[str],
+        runtime: Runtime,
+    ) -> None:
+        self._known, self._snapshot, self._runtime = known, snapshot, runtime
+        self._wanted, self._shown = wanted, shown
+
+    @property
+    def _store(self) -> Store:
+        return self._runtime.store
+
+    def build(
+        self,
+        edits: Mapping[str, str],
+        constraints: str | None = None,
+        floors: tuple[str, ...] = (),
+        *,
+        start: Start = Start.BASE,
+    ) -> Build:
+        """Every stage until one fails.
+
+        ``constraints``: None leaves the environment of the snapshot as it is. Raises Infrastructure.
+        """
+        progress = _Progress()
+        snapshot = self._snapshot
+        lock = None
+        if constraints is not None:
+            with progress.stage("resolve"):
+                try:
+                    found = resolve(
+                        self._known, snapshot.release, constraints, floors, self._store
+                    )
+                except ConstraintError as error:
+                    return progress.failed("resolve", str(error))
+            progress.logs["resolve"] = found.log
+            if found.lock is None:
+                return progress.failed("resolve", found.log)
+            lock = found.lock
+            with progress.stage("install"):
+                try:
+                    snapshot = self._installed(lock)
+                except PrepareError as error:
+                    return progress.failed("install", str(error))
+        with progress.stage("compile"):
+            for path, text in sorted(edits.items()):
+                try:
+                    compile(text, path, "exec", dont_inherit=True)
+                except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+                    return progress.failed("compile", f"{path}: {error}", lock)
+        with progress.stage("test"):
+            verdict = self._run(snapshot, edits, start)
+        return self._judge(progress, snapshot, edits, verdict, lock)
+
+    def _installed(self, lock: str) -> Snapshot:
+        release = self._snapshot.release
+        wheels = fetch_wheels(wheels_text(self._known, release), self._store)
+        moved = prepare_moved(self._known, release, lock, wheels, self._store)
+        return under(self._snapshot, moved, self._store)
+
+    def _run(self, snapshot: Snapshot, edits: Mapping[str, str], start: Start) -> Verdict:
+        job = Job(
+            edits=edits,
+            tests=self._wanted,
+            start=start,
+            limits=limits_for(snapshot, self._wanted, slow=True),
+        )
+        return run_reliably(snapshot, job, self._runtime)
+
+    def _judge(
+        self,
+        progress: _Progress,
+        snapshot: Snapshot,
+        edits: Mapping[str, str],
+        verdict: Verdict,
+        lock: str | None,
+    ) -> Build:
+        passed = verdict.passed() & frozenset(self._wanted)
+        missing = [test for test in self._wanted if test not in passed]
+        if not missing:
+            return Build(None, progress.logs, passed, lock, progress.seconds)
+        with progress.stage("import"):
+            failure = self._import_failure(snapshot, edits)
+        if failure is not None:
+            return progress.failed("import", failure, lock, passed)
+        broken = {file_of(test) for test in missing} & verdict.collect_errors.keys()
+        if broken or not verdict.outcomes:
+            errors = [
+                f"ERROR collecting {path}\n{useful_log(verdict.collect_errors[path])}"
+                for path in sorted(broken)
+            ]
+            text = "\n\n".join(errors) or useful_log(verdict.end_text)
+            return progress.failed("collect", text, lock, passed)
+        return progress.failed("test", self._failures(verdict, missing), lock, passed)
+
+    def _failures(self, verdict: Verdict, missing: list[str]) -> str:
+        shown = [test for test in missing if test in self._shown]
+        parts = [f"{len(self._wanted) - len(missing)} of {len(self._wanted)} tests pass"]
+        for test in shown[:_TESTS_SHOWN]:
+            outcome = verdict.outcomes.get(test, "not run").upper()
+            parts.append(f"{outcome} {test}\n{useful_log(verdict.texts.get(test, ''))}".rstrip())
+        if more := shown[_TESTS_SHOWN:]:
+            parts.append("also failing:\n" + "\n".join(more[:50]))
+        if verdict.killed:
+            parts.append(f"the run was stopped at its {verdict.killed} limit")
+        return "\n\n".join(parts)
+
+    def _import_failure(self, snapshot: Snapshot, edits: Mapping[str, str]) -> str | None:
+        """What importing the repository says, None when it can be imported."""
+        names = [PurePosixPath(path).stem for path in snapshot.layout.source]
+        text = "".join(f"import {name}\n" for name in names) + "\n\ndef test_it(): pass\n"
+        job = Job(edits={**edits, _PROBE: text}, paths=(_PROBE,), start=Start.FRESH)
+        verdict = run_reliably(snapshot, job, self._runtime)
+        if verdict.passed():
+            return None
+        return useful_log("\n".join(verdict.collect_errors.values()) or verdict.end_text)
+
+
+class _Progress:
+    """Logs and times of the stages so far."""
+
+    def __init__(self) -> None:
+        self.logs: dict[str, str] = {}
+        self.seconds: dict[str, float] = {}
+
+    def stage(self, name: str) -> _Timed:
+        return _Timed(self.seconds, name)
+
+    def failed(
+        self, stage: str, log: str, lock: str | None = None, passed: frozenset[str] = frozenset()
+    ) -> Build:
+        self.logs[stage] = log
+        return Build(stage, self.logs, passed, lock, self.seconds)
+
+
+class _Timed:
+    """Adds the seconds of a block to a table."""
+
+    def __init__(self, seconds: dict[str, float], name: str) -> None:
+        self._seconds, self._name = seconds, name
+
+    def __enter__(self) -> None:
+        self._started = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        taken = time.perf_counter() - self._started
+        self._seconds[self._name] = self._seconds.get(self._name, 0.0) + taken
