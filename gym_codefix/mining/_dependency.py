@@ -33,12 +33,12 @@ def mine_resolve(
     runtime: Runtime,
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[MinedDependencies, tuple[Breakage, ...]]:
-    """Tasks of the goal ``resolve``, and the breakages behind them (raises PrepareError).
+    """Tasks of the goal ``resolve``, and the breakages that other versions alone do not mend.
 
     ``as_of``: the day of the release's lock. Each move of a distribution to ``today`` that breaks
     the build is a task, with the first version that does and with the newest where that breaks at
     another stage; a move that others must follow is one at the stage ``resolve``. A floor forbids
-    to put the old version back where another answer is known.
+    to put the old version back where another answer is known. Raises PrepareError.
     """
     snapshot = prepare(known, release=release, store=runtime.store, level=runtime.isolation)
     moves = Moves(known, snapshot, runtime)
@@ -57,10 +57,23 @@ def mine_resolve(
             if newest.version != first.after and newest.stage != first.stage:
                 good = moves.build_lock(name, first.good_lock)
                 breakages.append(moves.breakage(name, good, newest))
+    inherent = []
     for breakage in breakages:
-        tasks += _resolve_tasks(moves, breakage, today, progress)
+        name = breakage.moved
+        upgraded = moves.upgraded(name, f"{name}>={breakage.after}", today)
+        if upgraded is not None and upgraded.stage is None:
+            progress(f"{name} {breakage.after}: its neighbours mend it")
+            passing = snapshot.baseline.passing
+            tasks.append(_with_floor(moves, breakage, upgraded.lock, breakage.after))
+            tasks += _half_moved(moves, passing, known, release, name, upgraded)
+            continue
+        inherent.append(breakage)
+        if Version(breakage.before) > Version(pinned_versions(moves.lock)[name]):
+            tasks.append(_with_floor(moves, breakage, breakage.good_lock, breakage.before))
+        else:
+            tasks.append(_with_floor(moves, breakage, moves.lock, None))
     pins = write_lock(moves.seen.values())
-    return MinedDependencies(tuple(tasks), pins), tuple(breakages)
+    return MinedDependencies(tuple(tasks), pins), tuple(inherent)
 
 
 def migrate_facts(breakage: Breakage, lock: str) -> Dependency:
@@ -109,33 +122,19 @@ def _half_moved(
     yield _task(known.name, release, passing, facts)
 
 
-def _resolve_tasks(
-    moves: Moves, breakage: Breakage, today: datetime.date, progress: Callable[[str], None]
-) -> Iterator[Task]:
-    """One task of a breakage: with a floor where an answer above it is known."""
-    lost, name = breakage.lost, breakage.moved
-    original = pinned_versions(moves.lock)[name]
-    floor = f"{name}>={breakage.after}"
-    floors: tuple[str, ...]
-    upgraded = moves.upgraded(name, floor, today)
-    if upgraded is not None and upgraded.stage is None:
-        solution, floors = upgraded.lock, (floor,)
-        progress(f"{name} {breakage.after}: its neighbours mend it")
-    elif Version(breakage.before) > Version(original):
-        solution, floors = breakage.good_lock, (f"{name}>={breakage.before}",)
-    else:
-        solution, floors = moves.lock, ()
+def _with_floor(moves: Moves, breakage: Breakage, solution: str, lowest: str | None) -> Task:
+    """``solution``: the lock of the reference; ``lowest``: the least version that is allowed."""
     facts = Dependency(
         goal="resolve",
-        moved=name,
+        moved=breakage.moved,
         before=breakage.before,
         after=breakage.after,
         stage=breakage.stage,
         pins=difference(moves.lock, breakage.lock),
-        floors=floors,
+        floors=(f"{breakage.moved}>={lowest}",) if lowest else (),
         solution=difference(breakage.lock, solution),
     )
-    yield _task(breakage.repository, breakage.release, lost, facts)
+    return _task(breakage.repository, breakage.release, breakage.lost, facts)
 
 
 def _task(repository: str, release: str, lost: Sequence[str], facts: Dependency) -> Task:

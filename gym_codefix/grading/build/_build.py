@@ -88,7 +88,7 @@ class Builder:
     ) -> Build:
         """Every stage until one fails.
 
-        ``constraints``: None leaves the environment of the snapshot as it is. Raises Infrastructure.
+        ``constraints``: None leaves the environment of the snapshot. Raises Infrastructure.
         """
         progress = _Progress()
         snapshot = self._snapshot
@@ -96,9 +96,7 @@ class Builder:
         if constraints is not None:
             with progress.stage("resolve"):
                 try:
-                    found = resolve(
-                        self._known, snapshot.release, constraints, floors, self._store
-                    )
+                    found = resolve(self._known, snapshot.release, constraints, floors, self._store)
                 except ConstraintError as error:
                     return progress.failed("resolve", str(error))
             progress.logs["resolve"] = found.log
