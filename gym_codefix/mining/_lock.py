@@ -88,6 +88,7 @@ def _compile(
         )
     command = ["pip", "compile", "--universal", "--generate-hashes", "--no-header"]
     command += ["--no-annotate", "--python-version", "3.11", "--constraints", str(runner)]
+    command += ["--only-binary", ":all:"]  # environments are built from wheels
     for extra in _test_extras(tree):
         command += ["--extra", extra]
     for group in _test_groups(tree):
