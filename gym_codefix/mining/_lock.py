@@ -18,6 +18,7 @@ _TEST_EXTRAS = ("test", "tests", "testing", "pytest")
 _PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg")
 _TIMEOUT_S = 600
 _ANY_DAY = "2999-12-31"
+_ROUNDS = 4
 
 
 resolve = functools.partial(
@@ -78,7 +79,7 @@ def _compile(
     also: str,
     preferred: str = "",
 ) -> str:
-    """``preferred``: a lock whose versions stay unless something forbids it."""
+    """``preferred``: a lock whose versions stay unless something forbids it, all of wheels."""
     project = next((tree / name for name in _PROJECT_FILES if (tree / name).is_file()), None)
     if project is None:
         raise PrepareError(
@@ -88,17 +89,25 @@ def _compile(
         )
     command = ["pip", "compile", "--universal", "--generate-hashes", "--no-header"]
     command += ["--no-annotate", "--python-version", "3.11", "--constraints", str(runner)]
-    command += ["--only-binary", ":all:"]  # environments are built from wheels
     for extra in _test_extras(tree):
         command += ["--extra", extra]
     for group in _test_groups(tree):
         command += ["--group", f"{tree / 'pyproject.toml'}:{group}"]
-    with tempfile.NamedTemporaryFile("w+", suffix=".txt") as output:
-        output.write(preferred)
-        output.flush()
-        command += ["--output-file", output.name, *arguments, str(project), "-"]
-        resolve(command, store, stage="lock", stdin=also)
-        pinned = Path(output.name).read_text(encoding="utf-8")
+    binary = set(pinned_versions(preferred))
+    for _ in range(_ROUNDS):
+        # Environments are built from wheels; the project itself may need to be built to say
+        # what it needs, so what must be a wheel is named once it is known.
+        only = [word for name in sorted(binary) for word in ("--only-binary", name)]
+        with tempfile.NamedTemporaryFile("w+", suffix=".txt") as output:
+            output.write(preferred)
+            output.flush()
+            written = ["--output-file", output.name, *arguments, *only, str(project), "-"]
+            resolve([*command, *written], store, stage="lock", stdin=also)
+            pinned = Path(output.name).read_text(encoding="utf-8")
+        names = set(pinned_versions(pinned))
+        if names <= binary:
+            break
+        binary |= names
     ours = pinned_versions(runner.read_text())
     return "".join(pin.text for pin in parse_lock(pinned) if pin.name not in ours)
 
