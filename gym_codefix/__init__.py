@@ -5,7 +5,7 @@ Importing this package registers every environment id and imports nothing heavy.
 
 from gymnasium.envs.registration import register, registry
 
-ENVIRONMENT_IDS = ("gym_codefix/CodeRepair-Simple-v0",)
+ENVIRONMENT_IDS = ("gym_codefix/CodeRepair-Simple-v0", "gym_codefix/CodeRepair-Full-v0")
 
 if ENVIRONMENT_IDS[0] not in registry:
     register(
@@ -13,5 +13,6 @@ if ENVIRONMENT_IDS[0] not in registry:
         entry_point="gym_codefix.envs:CodeRepairSimple",
         vector_entry_point="gym_codefix.envs:CodeRepairSimpleVector",
     )
+    register(id=ENVIRONMENT_IDS[1], entry_point="gym_codefix.envs:CodeRepairFull")
 
 __all__ = ["ENVIRONMENT_IDS"]

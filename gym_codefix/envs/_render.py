@@ -28,6 +28,18 @@ def episode_panels(
     return Group(*(Panel(Text(text), title=title) for title, text in shown.items()))
 
 
+def loop_panels(task_id: str, observation: dict[str, Any], action: str | None) -> Group:
+    """What the agent found first, or its last call and the answer."""
+    if action is None:
+        heading = f"{task_id}\n{observation['instruction']}"
+        shown = {"task": heading, f"stage {observation['stage']}": observation["log"]}
+    else:
+        left = ", ".join(map(str, observation["budget"]))
+        about = f"stage {observation['stage'] or 'green'}; steps, seconds, characters left: {left}"
+        shown = {"call": str(action)[:_SHOWN], "answer": observation["result"], "state": about}
+    return Group(*(Panel(Text(text), title=title) for title, text in shown.items()))
+
+
 def as_text(group: Group) -> str:
     """The panels without colour."""
     console = Console(width=_WIDTH, no_color=True, force_terminal=False, file=io.StringIO())

@@ -1,0 +1,40 @@
+"""Test files with the hidden tests left out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+
+from gym_codefix.catalog.syntax import parse
+
+
+def without_functions(text: str, names: Collection[str]) -> str:
+    """The text with these functions (``name`` or ``Class.name``) as blank lines.
+
+    Where it does not parse, nothing of it is shown.
+    """
+    try:
+        tree = parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    lines = text.splitlines(keepends=True)
+    for name, node in _functions(tree, ""):
+        if name in names:
+            first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
+            for place in range(first - 1, node.end_lineno or node.lineno):
+                lines[place] = "\n"
+    return "".join(lines)
+
+
+def _functions(
+    tree: ast.AST, prefix: str
+) -> list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    found: list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]] = []
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found.append((prefix + node.name, node))
+        elif isinstance(node, ast.ClassDef):
+            found += _functions(node, f"{prefix}{node.name}.")
+        else:
+            found += _functions(node, prefix)
+    return found
