@@ -37,6 +37,7 @@ from gym_codefix.mining.add import add_repository
 from gym_codefix.mining.pinning import forget_releases, lock_release, pin_releases
 from gym_codefix.runtime import PrepareError, Runtime, prepare_moved
 
+_MOST_ADDED = 6
 _LATER = 8  # releases after the broken one that are tried as references
 
 
@@ -49,9 +50,7 @@ def in_catalogue(name: str, version: str, day: str, split: str, runtime: Runtime
     """The repository, with this release locked as of that day."""
     place = repos_root() / f"{name}.toml"
     if not place.exists():
-        add_repository(
-            f"{name}=={version}", store=runtime.store, split=split, as_of=day, progress=say
-        )
+        _add(f"{name}=={version}", day, split, runtime)
         forget_manifests()
         return read_manifest(place)
     known = read_manifest(place)
@@ -59,6 +58,24 @@ def in_catalogue(name: str, version: str, day: str, split: str, runtime: Runtime
         return known
     lock_release(place, version, day, runtime.store)
     return read_manifest(place)
+
+
+def _add(source: str, day: str, split: str, runtime: Runtime) -> None:
+    """Tests need what few projects declare: modules that they miss are tried as requirements."""
+    also: list[str] = []
+    while True:
+        try:
+            add_repository(
+                source, store=runtime.store, split=split, as_of=day, also=also, progress=say
+            )
+            return
+        except PrepareError as error:
+            missing = re.findall(r"No module named '(\w+)", str(error))
+            new = [name for name in dict.fromkeys(missing) if name not in also]
+            if error.stage != "baseline" or not new or len(also) >= _MOST_ADDED:
+                raise
+            say(f"{source}: with {', '.join(new)}")
+            also += new
 
 
 def later_releases(name: str, version: str) -> list[str]:
