@@ -2,39 +2,63 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import sys
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
 
 from gym_codefix.agents import AGENTS, make_agent
+from gym_codefix.agents.loop import LOOP_AGENTS, make_loop_agent
 from gym_codefix.catalog import select
 from gym_codefix.console import Steps
 
-_AGENT_HELP = ", ".join(AGENTS)
+_AGENT_HELP = f"{', '.join(AGENTS)}; of CodeRepair-Full: {', '.join(LOOP_AGENTS)}"
+_ENVIRONMENTS = {
+    name: f"gym_codefix/{name}-v0" for name in ("CodeRepair-Simple", "CodeRepair-Full")
+}
+_which = click.option(
+    "--env",
+    "env_name",
+    type=click.Choice(list(_ENVIRONMENTS)),
+    default="CodeRepair-Simple",
+    show_default=True,
+)
 
 
 @click.command()
+@_which
 @click.option("--suite", default="embedded", show_default=True)
 @click.option("--task", "task_id", help="a task id (default: drawn by --seed)")
 @click.option("--agent", "agent_name", help=_AGENT_HELP + "; without: you")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--isolation", default="auto", show_default=True)
 def play(
-    suite: str, task_id: str | None, agent_name: str | None, seed: int, isolation: str
+    env_name: str,
+    suite: str,
+    task_id: str | None,
+    agent_name: str | None,
+    seed: int,
+    isolation: str,
 ) -> None:
-    """Play one episode: read the log and the source, answer with a patch.
+    """Play one episode: read the log, answer with a patch, or with one call after the other.
 
+    \b
     Example: gym-codefix play --agent search@10
+    Example: gym-codefix play --env CodeRepair-Full --suite dependency-lite
     """
     import gymnasium
 
-    agent = make_agent(agent_name, seed=seed) if agent_name else None
+    loop = env_name == "CodeRepair-Full"
+    make: Any = make_loop_agent if loop else make_agent
+    agent = make(agent_name, seed=seed) if agent_name else None
     environment = gymnasium.make(
-        "gym_codefix:gym_codefix/CodeRepair-Simple-v0",
+        f"gym_codefix:{_ENVIRONMENTS[env_name]}",
         suite=suite,
         isolation=isolation,
         render_mode="human",
@@ -42,21 +66,56 @@ def play(
     )
     options = {"task_id": task_id} if task_id else None
     observation, _ = environment.reset(seed=seed, options=options)
-    bare = environment.unwrapped
-    if agent is not None:
-        action = agent.act(observation, bare.problem, bare.episodes.runtime)  # type: ignore[attr-defined]
+    if loop:
+        reward, info = _play_loop(environment, agent, observation)
     else:
-        click.echo(observation["instruction"])
-        click.echo("Type the patch; end it with Ctrl-D.")
-        action = sys.stdin.read()
-    _, reward, _, _, info = environment.step(action)
+        reward, info = _play_patch(environment, agent, observation)
     environment.close()
     click.echo(f"reward {reward}")
     if not info["reward_valid"]:
         click.echo(f"invalid: {info['failure_reason']}", err=True)
 
 
+def _play_patch(
+    environment: Any, agent: Any, observation: dict[str, Any]
+) -> tuple[float, dict[str, Any]]:
+    bare = environment.unwrapped
+    if agent is not None:
+        action = agent.act(observation, bare.problem, bare.episodes.runtime)
+    else:
+        click.echo(observation["instruction"])
+        click.echo("Type the patch; end it with Ctrl-D.")
+        action = sys.stdin.read()
+    _, reward, _, _, info = environment.step(action)
+    return reward, info
+
+
+def _play_loop(
+    environment: Any, agent: Any, observation: dict[str, Any]
+) -> tuple[float, dict[str, Any]]:
+    """Until the episode ends or nothing more is typed: a call a line."""
+    total, ended, info = 0.0, False, {"reward_valid": True, "failure_reason": None}
+    episode = agent.episode(observation, environment.unwrapped.bench) if agent else _typed()
+    with contextlib.suppress(StopIteration):
+        action = next(episode)
+        while not ended:
+            observation, reward, terminated, truncated, info = environment.step(action)
+            total += reward
+            ended = terminated or truncated
+            if not ended:
+                action = episode.send(observation)
+    return total, info
+
+
+def _typed() -> Generator[str, Any, None]:
+    click.echo('Type a call a line, such as {"tool": "read_log", "arguments": {}}; Ctrl-D ends.')
+    for line in sys.stdin:
+        if line.strip():
+            yield line
+
+
 @click.command()
+@_which
 @click.option("--suite", "suite_name", default="embedded", show_default=True)
 @click.option("--agent", "agents", multiple=True, required=True, help=_AGENT_HELP + "; repeatable")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="folder of the rows")
@@ -64,7 +123,13 @@ def play(
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(1))
 @click.option("--isolation", default="auto", show_default=True)
 def bench(
-    suite_name: str, agents: tuple[str, ...], out: Path, seed: int, workers: int, isolation: str
+    env_name: str,
+    suite_name: str,
+    agents: tuple[str, ...],
+    out: Path,
+    seed: int,
+    workers: int,
+    isolation: str,
 ) -> None:
     """Run agents over a suite and write their rows and records.
 
@@ -80,7 +145,8 @@ def bench(
     suite = select(suite_name)
     command = shlex.join(["gym-codefix", *sys.argv[1:]])
     sys.path.append(os.getcwd())
-    made = [make_agent(name, seed=seed) for name in agents]
+    make: Any = make_loop_agent if env_name == "CodeRepair-Full" else make_agent
+    made = [make(name, seed=seed) for name in agents]
     runs = []
     with Steps(Console(stderr=True)) as steps:
         for agent in made:
@@ -89,6 +155,7 @@ def bench(
                     suite,
                     agent,
                     out,
+                    env_id=_ENVIRONMENTS[env_name],
                     seed=seed,
                     workers=workers,
                     isolation=isolation,

@@ -54,15 +54,17 @@ def verify(file: Path, write_status: bool, isolation: str, json_output: bool) ->
 
     Example: gym-codefix leaderboard verify leaderboards/lite/gold.json
     """
-    from gym_codefix.leaderboard import Episodes, read_result
+    from gym_codefix.leaderboard import episodes_of, read_result
     from gym_codefix.leaderboard import verify as verify_row
 
-    chosen = suite(read_result(file).suite.name)
+    row = read_result(file)
+    chosen = suite(row.suite.name)
+    episodes = episodes_of(row.environments[0].id)(chosen, isolation)
     with Steps(Console(stderr=True)) as steps:
         tell = steps.start(file.stem, len(chosen.tasks))
         report = verify_row(
             file,
-            replay=Episodes(chosen, isolation).replay,
+            replay=episodes.replay,
             suite_tasks=chosen.tasks,
             suite_hash=chosen.hash,
             progress=lambda done, total: tell(done),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gym_codefix.leaderboard._aggregate import aggregate, check_records
+from gym_codefix.leaderboard._episodes import FULL, SIMPLE, Episodes, episodes_of
 from gym_codefix.leaderboard._errors import Fault, LeaderboardError
 from gym_codefix.leaderboard._files import (
     read_records,
@@ -24,7 +25,7 @@ from gym_codefix.leaderboard._result import (
     Metrics,
     Result,
 )
-from gym_codefix.leaderboard._run import Episodes, run_agent
+from gym_codefix.leaderboard._run import run_agent
 from gym_codefix.leaderboard._schema import schema_files, validate_record, validate_result
 from gym_codefix.leaderboard._statistics import (
     bootstrap_means,
@@ -39,8 +40,10 @@ from gym_codefix.leaderboard._table import render_table
 from gym_codefix.leaderboard._verify import VerifyReport, verify
 
 __all__ = [
+    "FULL",
     "REFERENCE_AGENTS",
     "SCHEMA_VERSION",
+    "SIMPLE",
     "STATUSES",
     "EpisodeRecord",
     "Episodes",
@@ -57,6 +60,7 @@ __all__ = [
     "bootstrap_means",
     "build_page",
     "check_records",
+    "episodes_of",
     "interquartile_mean",
     "interval",
     "max_at_k",

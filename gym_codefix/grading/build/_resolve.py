@@ -14,7 +14,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from gym_codefix.catalog import Manifest
 from gym_codefix.catalog.lock import parse_lock, pinned_versions, write_lock
 from gym_codefix.grading.repair import good_lock, reachable_wheels, wheels_text
-from gym_codefix.runtime import PrepareError, Store, fetch_wheels, release_tree, run_uv
+from gym_codefix.runtime import PrepareError, Snapshot, Store, fetch_wheels, run_uv
 
 _TIMEOUT_S = 60
 CONSTRAINTS_CHARS = 20_000
@@ -48,16 +48,19 @@ def check_constraints(text: str) -> None:
 
 
 def resolve(
-    known: Manifest, release: str, constraints: str, floors: tuple[str, ...], store: Store
+    known: Manifest, snapshot: Snapshot, constraints: str, floors: tuple[str, ...], store: Store
 ) -> Resolution:
     """What satisfies the repository, its tests, ``floors`` and ``constraints`` at once.
+
+    ``snapshot``: of the repository ``known`` under the release's own lock.
 
     Raises ConstraintError, PrepareError when the wheels were never fetched.
     """
     check_constraints(constraints)
+    release = snapshot.release
     runner = known.place(known.runner).read_text(encoding="utf-8")
     wheels = fetch_wheels(wheels_text(known, release), store)
-    wanted = (*direct_requirements(release_tree(known, release, store)), *floors)
+    wanted = (*direct_requirements(snapshot.tree), *floors)
     names = pinned_versions(good_lock(known, release))
     with tempfile.TemporaryDirectory() as folder:
         files = {"constraints.txt": constraints, "runner.txt": runner}

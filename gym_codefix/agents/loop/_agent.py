@@ -1,0 +1,33 @@
+"""What an agent of the build loop is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping
+from typing import Any, Protocol
+
+from gym_codefix.envs.loop import Workbench
+
+Observation = Mapping[str, Any]
+Episode = Generator[str, Observation, None]
+
+
+class LoopAgent(Protocol):
+    """Plays whole episodes of CodeRepair-Full.
+
+    ``episode`` is a generator: it gets the first observation, yields actions, and is sent the
+    observation that each gave; when it returns, the episode is abandoned. ``bench`` is for the
+    references: an agent must not read the answer from it.
+    """
+
+    name: str
+    parameters: Mapping[str, Any]
+
+    def episode(self, observation: Observation, bench: Workbench) -> Episode:
+        """The actions of one episode."""
+        ...
+
+
+def call(tool: str, **arguments: str | int) -> str:
+    """An action."""
+    return json.dumps({"tool": tool, "arguments": arguments}, ensure_ascii=False)
