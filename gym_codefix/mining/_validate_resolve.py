@@ -69,7 +69,8 @@ def _installed(
     assert task.dependency is not None
     release, store = task.release, runtime.store
     text = constraints_of(known, task, solved=solved)
-    found = resolve(known, release, text, task.dependency.floors if solved else (), store)
+    floors = task.dependency.floors if solved else ()
+    found = resolve(known, snapshot, text, floors, store)
     if found.lock is None:
         return "resolve"
     wheels = fetch_wheels(wheels_text(known, release), store)

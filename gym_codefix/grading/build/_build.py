@@ -96,7 +96,7 @@ class Builder:
         if constraints is not None:
             with progress.stage("resolve"):
                 try:
-                    found = resolve(self._known, snapshot.release, constraints, floors, self._store)
+                    found = resolve(self._known, snapshot, constraints, floors, self._store)
                 except ConstraintError as error:
                     return progress.failed("resolve", str(error))
             progress.logs["resolve"] = found.log
