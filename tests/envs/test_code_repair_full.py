@@ -1,0 +1,156 @@
+"""CodeRepair-Full through gym.make, on the embedded suite, with real builds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import gymnasium
+import pytest
+
+from gym_codefix.agents import as_action
+from gym_codefix.envs.loop import MAX_CHARS
+
+ID = "gym_codefix/CodeRepair-Full-v0"
+
+
+@pytest.fixture(scope="module")
+def env() -> Iterator[Any]:
+    environment = gymnasium.make(ID, disable_env_checker=True)
+    yield environment
+    environment.close()
+
+
+def call(tool: str, **arguments: Any) -> str:
+    return json.dumps({"tool": tool, "arguments": arguments})
+
+
+def reference(environment: Any) -> str:
+    problem = environment.unwrapped.bench.problem
+    return as_action(problem.reference_edits(), problem)
+
+
+def test_the_loop_from_a_red_build_to_a_reward(env: Any) -> None:
+    observation, _ = env.reset(seed=1)
+    assert observation in env.observation_space and observation["stage"] == "test"
+    observation, *_ = env.step(call("edit", patch=reference(env)))
+    assert observation["touched"] and observation["stage"] == "test"
+    observation, reward, terminated, truncated, _ = env.step(call("validate_and_build"))
+    assert (observation["stage"], reward, terminated, truncated) == ("", 0, False, False)
+    observation, reward, terminated, _, info = env.step(call("submit"))
+    assert (reward, terminated, info["resolved"]) == (1, True, True), info
+    assert observation in env.observation_space
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(call("submit"))
+
+
+def test_what_is_submitted_untouched_earns_nothing(env: Any) -> None:
+    env.reset(seed=1)
+    env.step(call("validate_and_build"))
+    _, reward, terminated, _, info = env.step(call("submit"))
+    assert (reward, terminated, info["resolved"]) == (0, True, False)
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        ("hello", "JSON"),
+        ("", "empty"),
+        ("x" * (MAX_CHARS + 1), "characters"),
+        ("{" * 5_000, "JSON"),
+        (call("fly"), "unknown tool 'fly'; the tools are read_log"),
+        (call("retrieve"), "query"),
+        (call("retrieve", query="a", limit=3), "limit"),
+        (call("retrieve", query=3), "query"),
+        (call("read_log", stage="lint"), "valid: resolve, install"),
+        (call("read_log", stage="resolve"), "no log of the stage resolve"),
+        (call("read_log", around="xyzzy"), "does not hold 'xyzzy'"),
+        (call("read_file", path="../../etc/passwd"), "no file"),
+        (call("read_file", path="/etc/passwd"), "no file"),
+        (call("read_file", path="setup.py", start=0), "no file"),
+        (call("edit", patch="tests/test_cache.py:1| x"), "belong to the task"),
+        (call("edit", patch="constraints.txt:1| x"), "versions of this task are fixed"),
+        (call("edit", patch="nothing"), "no edit"),
+        (call("list_versions", name="nope"), "unknown distribution 'nope'"),
+        (call("upgrade_dependency", name="a", specifier="==1"), "versions of this task are fixed"),
+        (call("submit"), "build first"),
+    ],
+)
+def test_a_bad_call_spends_its_step_and_says_why(env: Any, action: str, said: str) -> None:
+    env.reset(seed=1)
+    observation, reward, terminated, truncated, info = env.step(action)
+    assert (reward, terminated, truncated) == (0, False, False)
+    assert said in observation["result"] and said in info["action_error"]
+    assert observation["budget"][0] == 29 and info["reward_valid"]
+
+
+def test_hidden_tests_are_in_no_answer(env: Any) -> None:
+    tasks = [task for task in env.unwrapped.episodes.suite.tasks if task.hidden][:5]
+    for task in tasks:
+        env.reset(options={"task_id": task.id})
+        bench = env.unwrapped.bench
+        names = {test.rpartition("::")[2].partition("[")[0] for test in task.hidden}
+        for path in {test.partition("::")[0] for test in task.hidden}:
+            shown = bench.read(path)
+            assert shown is not None and not [name for name in names if f"def {name}(" in shown]
+            original = bench.snapshot.read(path) or ""
+            assert len(shown.splitlines()) == len(original.splitlines())
+        assert not set(task.hidden) & set(bench.visible)
+        observation, *_ = env.step(call("validate_and_build"))
+        assert not [test for test in task.hidden if test in observation["result"]]
+        for name in names:
+            observation, *_ = env.step(call("retrieve", query=name))
+            assert f"def {name}(" not in observation["result"]
+
+
+@pytest.mark.parametrize(
+    ("budget", "actions"),
+    [({"max_steps": 2}, 2), ({"max_chars": 500}, 1), ({"build_seconds": 0.001}, 1)],
+)
+def test_a_spent_budget_truncates(budget: dict[str, Any], actions: int) -> None:
+    environment = gymnasium.make(ID, disable_env_checker=True, **budget)
+    environment.reset(seed=1)
+    for number in range(1, actions + 1):
+        observation, _, terminated, truncated, _ = environment.step(call("validate_and_build"))
+        assert (terminated, truncated) == (False, number == actions)
+    assert len(observation["result"]) <= 500 or "max_chars" not in budget
+    environment.close()
+
+
+def test_steps_may_cost() -> None:
+    environment = gymnasium.make(ID, disable_env_checker=True, step_cost=0.25)
+    environment.reset(seed=1)
+    _, reward, *_ = environment.step(call("read_log"))
+    assert reward == -0.25
+    environment.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"max_steps": 0}, "max_steps must be more than 0"),
+        ({"build_seconds": -1}, "build_seconds"),
+        ({"step_cost": 2}, "step_cost must be from 0 to 1"),
+        ({"reward": "much"}, "unknown reward"),
+        ({"render_mode": "film"}, "unknown render_mode"),
+        ({"suite": "nope"}, "unknown suite"),
+    ],
+)
+def test_a_wrong_argument_names_what_is_valid(arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        gymnasium.make(ID, disable_env_checker=True, **arguments)
+
+
+def test_a_transcript_is_what_a_chat_model_is_trained_on(env: Any) -> None:
+    env.reset(seed=1)
+    env.step(call("read_log"))
+    env.step("no call at all")
+    messages = env.unwrapped.messages
+    assert [message["role"] for message in messages] == [
+        *("system", "user", "assistant", "tool", "assistant", "user")
+    ]
+    asked = messages[2]["tool_calls"][0]
+    assert asked["function"] == {"name": "read_log", "arguments": "{}"}
+    assert messages[3]["tool_call_id"] == asked["id"]
+    json.dumps(messages)
