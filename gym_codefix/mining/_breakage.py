@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gym_codefix.catalog import Manifest
@@ -144,14 +144,14 @@ class Moves:
             return MovedBuild("", "resolve", self._snapshot.baseline.passing)
         return self.build_lock(name, lock)
 
-    def upgraded(self, name: str, floor: str, day: datetime.date) -> MovedBuild | None:
-        """With everything at what was the newest on a day, ``name`` at ``floor`` or above.
+    def upgraded(self, name: str, needs: Sequence[str], day: datetime.date) -> MovedBuild | None:
+        """With everything at what was the newest on a day that ``needs``, requirements, allow.
 
-        None when nothing satisfies that.
+        None when nothing satisfies these.
         """
         try:
             lock = upgraded_lock(
-                self._snapshot.tree, self._runner, self._runtime.store, self.lock, floor, day
+                self._snapshot.tree, self._runner, self._runtime.store, self.lock, needs, day
             )
         except PrepareError:
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from packaging.version import Version
@@ -60,8 +60,9 @@ def mine_resolve(
     inherent = []
     for breakage in breakages:
         name = breakage.moved
-        upgraded = moves.upgraded(name, f"{name}>={breakage.after}", today)
-        if upgraded is not None and upgraded.stage is None:
+        red = {other.moved for other in breakages}
+        upgraded = _mended_by_neighbours(moves, breakage, red, today)
+        if upgraded is not None:
             progress(f"{name} {breakage.after}: its neighbours mend it")
             passing = snapshot.baseline.passing
             tasks.append(_with_floor(moves, breakage, upgraded.lock, breakage.after))
@@ -74,6 +75,23 @@ def mine_resolve(
             tasks.append(_with_floor(moves, breakage, moves.lock, None))
     pins = write_lock(moves.seen.values())
     return MinedDependencies(tuple(tasks), pins), tuple(inherent)
+
+
+def _mended_by_neighbours(
+    moves: Moves, breakage: Breakage, red: Collection[str], today: datetime.date
+) -> MovedBuild | None:
+    """A green build with the new version, everything else as new as that allows.
+
+    ``red``: distributions whose own moves break the build; in a second try the others of them stay.
+    """
+    floor = f"{breakage.moved}>={breakage.after}"
+    versions = pinned_versions(moves.lock)
+    held = [f"{name}=={versions[name]}" for name in sorted(red) if name != breakage.moved]
+    for needs in ([floor], [floor, *held])[: 2 if held else 1]:
+        build = moves.upgraded(breakage.moved, needs, today)
+        if build is not None and build.stage is None:
+            return build
+    return None
 
 
 def migrate_facts(breakage: Breakage, lock: str) -> Dependency:

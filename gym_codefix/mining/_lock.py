@@ -58,9 +58,9 @@ def moved_lock(
 
 
 def upgraded_lock(
-    tree: Path, runner: Path, store: Store, lock: str, floor: str, day: datetime.date
+    tree: Path, runner: Path, store: Store, lock: str, needs: Sequence[str], day: datetime.date
 ) -> str:
-    """What ``lock`` names, each at the newest version of a day that ``floor`` and the rest allow.
+    """What ``lock`` names, each at the newest version of a day that ``needs`` and the rest allow.
 
     Raises PrepareError with the stage ``lock``.
     """
@@ -68,7 +68,7 @@ def upgraded_lock(
     arguments = ["--exclude-newer", day.isoformat()]
     for name in sorted(pinned_versions(runner.read_text())):
         arguments += ["--exclude-newer-package", f"{name}={_ANY_DAY}"]
-    return _compile(tree, runner, store, arguments, "\n".join((*names, floor)))
+    return _compile(tree, runner, store, arguments, "\n".join((*names, *needs)))
 
 
 def _compile(
