@@ -49,12 +49,26 @@ def moved_lock(
 ) -> str:
     """``lock`` with one distribution at what was the newest on a day, and what that asks for.
 
-    Everything else stays where it is unless it must move. Raises PrepareError with the stage
-    ``lock`` where nothing satisfies the project with it.
+    Where the project forbids that version, at the newest one that it allows. Everything else
+    stays where it is unless it must move. Raises PrepareError with the stage ``lock`` where
+    nothing satisfies the project with it.
     """
     names = pinned_versions(lock)
     arguments = ["--upgrade-package", name, "--exclude-newer-package", f"{name}={day.isoformat()}"]
-    return _compile(tree, runner, store, arguments, "\n".join(names), preferred=lock)
+    newest = _newest(name, day, store)
+    for needs in ((*names, f"{name}=={newest}"), names):
+        try:
+            return _compile(tree, runner, store, arguments, "\n".join(needs), preferred=lock)
+        except PrepareError as error:
+            refused = error
+    raise refused
+
+
+def _newest(name: str, day: datetime.date, store: Store) -> str:
+    """Left to itself, a resolver would rather keep its neighbours than take a new version."""
+    command = ["pip", "compile", "--no-deps", "--no-header", "--no-annotate"]
+    command += ["--python-version", "3.11", "--exclude-newer", day.isoformat(), "-"]
+    return pinned_versions(resolve(command, store, stage="lock", stdin=name))[name]
 
 
 def upgraded_lock(
