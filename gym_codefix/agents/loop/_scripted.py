@@ -17,7 +17,7 @@ from ._agent import Episode, Observation, call
 
 _Calls = Generator[str, Observation, bool]
 _MOVED = re.compile(r"(\S+) moved from (\S+) to (\S+)\.\s")
-_FLOORS = re.compile(r"Something else needs (.+)\.$", re.MULTILINE)
+_FLOORS = re.compile(r"Something else needs (.+?)\.(?=\s)")
 _MOST_VERSIONS = 6
 _MOST_RENAMES = 5
 _TRIES = 10
@@ -79,15 +79,24 @@ class Scripted:
             yield call("upgrade_dependency", name=name, specifier=f"=={version}")
             if (yield from _green()):
                 return True
-        # Or everything else may follow it.
-        text = yield call("read_file", path=CONSTRAINTS_FILE)
-        for line in text["result"].splitlines():
-            other = Requirement(line.partition("| ")[2]).name if "==" in line else ""
-            if other and other != name:
-                yield call("upgrade_dependency", name=other, specifier="")
         newest = max(near, key=Version, default=before)
         yield call("upgrade_dependency", name=name, specifier=f"=={newest}")
-        return (yield from _green())
+        return (yield from self._neighbours(name))
+
+    def _neighbours(self, name: str) -> _Calls:
+        """Free those of the others that the log names, then all of them."""
+        text = yield call("read_file", path=CONSTRAINTS_FILE)
+        pinned = [line.partition("| ")[2] for line in text["result"].splitlines() if "==" in line]
+        others = {Requirement(line).name for line in pinned} - {name}
+        answer = yield call("validate_and_build")
+        while answer["stage"] and others:
+            log = answer["log"].lower().replace("_", "-")
+            named = {other for other in others if re.search(rf"\b{re.escape(other)}\b", log)}
+            for other in sorted(named or others):
+                yield call("upgrade_dependency", name=other, specifier="")
+            others -= named or others
+            answer = yield call("validate_and_build")
+        return not answer["stage"]
 
     def _renames(self, observation: Observation) -> _Calls:
         log = observation["log"]

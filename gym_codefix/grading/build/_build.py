@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from gym_codefix.catalog import Manifest
-from gym_codefix.grading.repair import limits_for, run_reliably, useful_log, wheels_text
+from gym_codefix.grading.repair import (
+    chosen_job,
+    limits_for,
+    plan_edits,
+    run_reliably,
+    useful_log,
+    wheels_text,
+)
 from gym_codefix.runtime import (
     Job,
     PrepareError,
@@ -115,8 +122,16 @@ class Builder:
                 except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
                     return progress.failed("compile", f"{path}: {error}", lock)
         with progress.stage("test"):
-            verdict = self._run(snapshot, edits, start)
-        return self._judge(progress, snapshot, edits, verdict, lock)
+            known = frozenset[str]()
+            if constraints is None and start is not Start.FRESH:
+                known = self._unreached(edits)
+            verdict = self._run(snapshot, edits, [t for t in self._wanted if t not in known], start)
+        return self._judge(progress, snapshot, edits, verdict, known, lock)
+
+    def _unreached(self, edits: Mapping[str, str]) -> frozenset[str]:
+        """Tests that pass since nothing that they run has changed."""
+        reached = plan_edits(self._snapshot, edits).reaching(self._snapshot) if edits else ()
+        return frozenset(self._snapshot.baseline.passing).difference(reached)
 
     def _installed(self, lock: str) -> Snapshot:
         release = self._snapshot.release
@@ -124,13 +139,17 @@ class Builder:
         moved = prepare_moved(self._known, release, lock, wheels, self._store)
         return under(self._snapshot, moved, self._store)
 
-    def _run(self, snapshot: Snapshot, edits: Mapping[str, str], start: Start) -> Verdict:
-        job = Job(
-            edits=edits,
-            tests=self._wanted,
-            start=start,
-            limits=limits_for(snapshot, self._wanted, slow=True),
-        )
+    def _run(
+        self, snapshot: Snapshot, edits: Mapping[str, str], tests: Sequence[str], start: Start
+    ) -> Verdict:
+        if not tests:
+            return Verdict(ended=True)
+        if start is Start.FRESH or snapshot is not self._snapshot:
+            limits = limits_for(snapshot, tests, slow=True)
+            job = Job(edits=edits, tests=tuple(tests), start=start, limits=limits)
+        else:
+            plan = plan_edits(snapshot, edits) if edits else None
+            job = chosen_job(snapshot, tests, edits, plan=plan)
         return run_reliably(snapshot, job, self._runtime)
 
     def _judge(
@@ -139,9 +158,10 @@ class Builder:
         snapshot: Snapshot,
         edits: Mapping[str, str],
         verdict: Verdict,
+        known: frozenset[str],
         lock: str | None,
     ) -> Build:
-        passed = verdict.passed() & frozenset(self._wanted)
+        passed = (verdict.passed() | known) & frozenset(self._wanted)
         missing = [test for test in self._wanted if test not in passed]
         if not missing:
             return Build(None, progress.logs, passed, lock, progress.seconds)
@@ -175,7 +195,7 @@ class Builder:
         """What importing the repository says, None when it can be imported."""
         names = [PurePosixPath(path).stem for path in snapshot.layout.source]
         text = "".join(f"import {name}\n" for name in names) + "\n\ndef test_it(): pass\n"
-        job = Job(edits={**edits, _PROBE: text}, paths=(_PROBE,), start=Start.FRESH)
+        job = Job(edits={**edits, _PROBE: text}, paths=(_PROBE,))
         verdict = run_reliably(snapshot, job, self._runtime)
         if verdict.passed():
             return None
