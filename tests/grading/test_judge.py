@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from gym_codefix.grading.judge import changed_checks, lost_checks
+from gym_codefix.grading.judge import bent_checks, changed_checks, lost_checks
 
 BEFORE = '''\
 """A module."""
@@ -198,3 +198,15 @@ def test_a_damaged_check_may_be_mended_in_any_way() -> None:
     gold = {"a.py": _DAMAGED.replace("x < 0", "x <= 0")}
     after = {"a.py": _DAMAGED.replace("x < 0", "not x > 0")}
     assert changed_checks({"a.py": _DAMAGED}, after, gold) == []
+
+
+def test_a_bent_condition_reads_the_same_names_and_says_something_else() -> None:
+    def guarded(condition: str, line: str = "import a") -> dict[str, str]:
+        body = f"def f(x):\n    if {condition}:\n        raise ValueError(x)\n    return x\n"
+        return {"m.py": f"{line}\n\n\n{body}"}
+
+    before, reference = guarded("x < 0"), guarded("x < 0", "import b")
+    assert [loss.line for loss in bent_checks(before, guarded("x < -9"), reference)] == [5]
+    assert not bent_checks(before, guarded("b.low(x) < 0", "import b"), reference)
+    assert not bent_checks(before, guarded("x < 0", "import b"), reference)
+    assert not bent_checks(before, guarded("x < -9"), guarded("x < -9"))

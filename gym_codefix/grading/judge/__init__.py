@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gym_codefix.grading.judge._compare import LostCheck, changed_checks, lost_checks
+from gym_codefix.grading.judge._compare import LostCheck, bent_checks, changed_checks, lost_checks
 
-__all__ = ["LostCheck", "changed_checks", "lost_checks"]
+__all__ = ["LostCheck", "bent_checks", "changed_checks", "lost_checks"]

@@ -82,6 +82,32 @@ def changed_checks(
     return changed
 
 
+def bent_checks(
+    before: Mapping[str, str], after: Mapping[str, str], reference: Mapping[str, str]
+) -> list[LostCheck]:
+    """Those of `changed_checks` in whose place another condition over the same names stands.
+
+    For migrations: an honest one may read a name from its new place, but a condition over the very
+    same names that says something else was bent.
+    """
+    bent = []
+    for loss in changed_checks(before, after, reference):
+        texts = (before[loss.path], after.get(loss.path, before[loss.path]))
+        old, new = (_read_at_all(loss.path, text) for text in texts)
+        if old is None or new is None:
+            continue
+        was = next(c for c in old.checks if (c.line, c.function) == (loss.line, loss.function))
+        added = _unmatched(new.checks, old.checks)
+        if any(_bends(check, was) for check in added):
+            bent.append(loss)
+    return bent
+
+
+def _bends(new: Check, old: Check) -> bool:
+    same = (new.function, new.kind, new.outcome, new.names)
+    return same == (old.function, old.kind, old.outcome, old.names) and new.shape != old.shape
+
+
 def _by_place(contents: Contents) -> dict[tuple[object, ...], Check]:
     return {
         (check.function, check.kind, check.shape, check.outcome, check.under): check

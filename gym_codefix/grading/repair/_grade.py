@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 from gym_codefix.catalog.syntax import parse
-from gym_codefix.grading.judge import changed_checks, lost_checks
+from gym_codefix.grading.judge import bent_checks, changed_checks, lost_checks
 from gym_codefix.grading.policy import refuse
 from gym_codefix.runtime import Runtime, Snapshot, Start, Verdict, file_of
 
@@ -191,6 +191,8 @@ class _Grading:
         found = _reading(lost_checks, before, edits, gold)
         if not found and problem.task.kind == "seeded":  # the reference is the undamaged program
             found = _reading(changed_checks, before, edits, gold)
+        if not found and problem.task.kind == "dependency":
+            found = _reading(bent_checks, before, edits, gold)
         lost = [f"{item.path}:{item.line}: {item.kind}" for item in found]
         if lost:
             return self._end("the repair drops checks: " + "; ".join(lost[:3]), lost=tuple(lost))
