@@ -11,17 +11,22 @@ import shlex
 import sys
 import threading
 import time
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from gym_codefix.agents import make_agent
+from gym_codefix.agents.loop import LOOP_AGENTS, make_loop_agent
 from gym_codefix.catalog import Task, select
 from gym_codefix.console import Steps
+from gym_codefix.envs.loop import load_workbench
 from gym_codefix.grading.repair import load_problem, prepare_task
 from gym_codefix.leaderboard import (
+    FULL,
+    SIMPLE,
     EpisodeRecord,
     LeaderboardError,
     Result,
@@ -65,15 +70,21 @@ def _rows_beside(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--suite", default="lite")
-    parser.add_argument("--agents", nargs="+", metavar="AGENT", default=AGENTS)
+    parser.add_argument("--env", choices=(SIMPLE, FULL), default=SIMPLE)
+    parser.add_argument("--suite", help="default: lite, of the build loop dependency-lite")
+    parser.add_argument(
+        "--agents", nargs="+", metavar="AGENT", help="default: the quick references"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, help="default: leaderboards/SUITE")
     arguments = parser.parse_args()
     try:
-        suite = select(arguments.suite)
-        agents = [make_agent(name, seed=arguments.seed) for name in arguments.agents]
+        loop = arguments.env == FULL
+        suite = select(arguments.suite or ("dependency-lite" if loop else "lite"))
+        names = arguments.agents or (LOOP_AGENTS if loop else AGENTS)
+        make: Callable[..., Any] = make_loop_agent if loop else make_agent
+        agents = [make(name, seed=arguments.seed) for name in names]
     except ValueError as error:
         sys.exit(f"error: {error}")
     if not suite.tasks:
@@ -93,7 +104,10 @@ def main() -> None:
         def ready(task: Task) -> None:
             try:
                 prepare_task(task, runtime)
-                load_problem(task, runtime)
+                if loop:
+                    assert load_workbench(task, runtime).first.stage
+                else:
+                    load_problem(task, runtime)
             except (PrepareError, StoreError) as error:
                 raise SystemExit(
                     f"error: {task.repository} {task.release} cannot be prepared\n{error}"
@@ -113,6 +127,7 @@ def main() -> None:
                     suite,
                     agent,
                     out,
+                    env_id=arguments.env,
                     seed=arguments.seed,
                     workers=arguments.workers,
                     command=command,

@@ -115,6 +115,7 @@ class CodeRepairFull(gymnasium.Env[dict[str, Any], str]):
             context_chars=_LOG_CHARS,
             isolation=isolation,
             confirm=True,
+            versions=True,
         )
         self._limits = (max_steps, build_seconds, max_chars)
         self._step_cost = step_cost

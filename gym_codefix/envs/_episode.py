@@ -44,7 +44,9 @@ class RepairEpisodes:
         context_chars: int,
         isolation: str,
         confirm: bool,
+        versions: bool = False,
     ) -> None:
+        """``versions``: whether an action can change these; else tasks that ask for it are left."""
         if reward not in REWARDS:
             raise ValueError(f"unknown reward {reward!r}; valid: {', '.join(REWARDS)}")
         if isolation not in ISOLATION_CHOICES:
@@ -61,6 +63,8 @@ class RepairEpisodes:
             if isinstance(given, str):
                 raise ValueError(f"{name} must be a collection of names, not the string {given!r}")
         self.suite: Suite = select(suite, split=split, kinds=kinds, repos=repos)
+        if not versions and not all(map(_asks_for_source, self.suite.tasks)):
+            self.suite = Suite(suite, tuple(filter(_asks_for_source, self.suite.tasks)))
         if not self.suite.tasks:
             raise CatalogError(f"suite {suite!r} holds no task")
         self.settings: Settings = (
@@ -162,6 +166,10 @@ class RepairEpisodes:
             explanation=graded.explanation,
         )
         return graded, info
+
+
+def _asks_for_source(task: Task) -> bool:
+    return task.dependency is None or task.dependency.goal == "migrate"
 
 
 @functools.lru_cache(maxsize=16)
