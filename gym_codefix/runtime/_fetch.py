@@ -6,6 +6,7 @@ import errno
 import os
 import ssl
 import subprocess
+import threading
 import tomllib
 import urllib.request
 from collections.abc import Sequence
@@ -23,6 +24,8 @@ _TAIL_LINES = 10
 _OFFLINE = "check the network and the index that uv is configured to use, then run prepare again"
 _OTHER_FILE = "the index gives another file than the pinned one: trust it only after a new pin"
 _FULL_DISK = "free some space, then run prepare again"
+# It asks sysconfig, which gives a second thread half of its variables while the first fills them.
+_finding = threading.Lock()
 
 
 def run_uv(
@@ -37,7 +40,8 @@ def run_uv(
     """Run uv with the store's cache; its output (raises PrepareError with the log's tail)."""
     cache = store.path("uv", "x").parent
     try:
-        program = find_uv_bin()
+        with _finding:
+            program = find_uv_bin()
     except FileNotFoundError as error:
         raise PrepareError(
             stage, f"uv is not installed: {error}", advice="pip install uv, as gym_codefix asks for"
