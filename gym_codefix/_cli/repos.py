@@ -97,6 +97,7 @@ def prepare_repositories(
 
     Example: gym-codefix repos prepare --suite lite
     """
+    from gym_codefix.envs.loop import load_workbench
     from gym_codefix.grading.repair import load_problem, prepare_task
 
     wanted = suite(suite_name or "full").tasks
@@ -122,7 +123,10 @@ def prepare_repositories(
             if suite_name:  # so that their first resets are as quick as the others
                 say(f"{entry.name}: what an agent is shown of {len(tasks)} tasks")
                 for task in tasks:
-                    load_problem(task, runtime)
+                    if task.dependency is None:
+                        load_problem(task, runtime)
+                    else:
+                        load_workbench(task, runtime).first  # noqa: B018 - kept in the store
         except (PrepareError, StoreError) as error:
             failed.append(entry.name)
             click.echo(f"{entry.name}: {error}", err=True)
@@ -135,7 +139,11 @@ def prepare_repositories(
 
 
 def _one_per_snapshot(tasks: Iterable[Task]) -> list[Task]:
-    return list({(task.release, task.tests_release): task for task in tasks}.values())
+    return list(
+        {
+            (task.release, task.tests_release, task.dependency and task.id): task for task in tasks
+        }.values()
+    )
 
 
 @repos.command()
