@@ -104,6 +104,36 @@ def test_hidden_tests_are_in_no_answer(env: Any) -> None:
             assert f"def {name}(" not in observation["result"]
 
 
+def test_a_build_cannot_read_hidden_tests(env: Any) -> None:
+    """Neither from the disk nor out of the process that runs the tests."""
+    task = next(
+        task
+        for task in env.unwrapped.episodes.suite.tasks
+        if {test.partition("[")[0] for test in task.hidden}
+        - {test.partition("[")[0] for test in task.visible}
+    )
+    env.reset(options={"task_id": task.id})
+    bench = env.unwrapped.bench
+    seen = {test.partition("[")[0] for test in bench.visible}
+    hidden = next(test for test in task.hidden if test.partition("[")[0] not in seen)
+    path, name = hidden.partition("::")[0], hidden.rpartition("::")[2].partition("[")[0]
+    assert f"def {name}(" in (bench.snapshot.read(path) or "")
+    (suspect, *_) = {span.path: None for span in bench.problem.spans}
+    text = bench.read(suspect) or ""
+    for spy in (
+        f"raise RuntimeError([line for line in open('/repo/{path}') if 'def ' in line])",
+        "import gc\nraise RuntimeError([f.__name__ for f in gc.get_objects()"
+        " if getattr(f, '__name__', '').startswith('test')])",
+    ):
+        patch = f"{suspect}\n<<<<<<< SEARCH\n{text}=======\n{text}\n{spy}\n>>>>>>> REPLACE\n"
+        observation, *_ = env.step(call("edit", patch=patch))
+        assert "changed" in observation["result"], observation["result"]
+        observation, *_ = env.step(call("validate_and_build"))
+        assert "RuntimeError" in observation["result"], observation["result"]
+        assert name not in observation["result"]
+        env.reset(options={"task_id": task.id})
+
+
 @pytest.mark.parametrize(
     ("budget", "actions"),
     [({"max_steps": 2}, 2), ({"max_chars": 500}, 1), ({"build_seconds": 0.001}, 1)],

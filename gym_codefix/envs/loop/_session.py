@@ -18,7 +18,9 @@ from gym_codefix.grading.build import (
     check_constraints,
 )
 from gym_codefix.grading.patch import ActionError, parse_action
+from gym_codefix.grading.policy import refuse
 from gym_codefix.grading.repair import Infrastructure
+from gym_codefix.runtime import Start
 
 from ._call import Call
 from ._workbench import Workbench
@@ -190,9 +192,12 @@ class Session:
 
     def _build(self) -> str:
         started = time.monotonic()
+        # A process that has collected holds the hidden tests: what the policy would refuse, as it
+        # will when it is submitted, starts from one that has not.
+        start = Start.BASE if self._refused() else Start.TEMPLATE
         try:
             build = self.bench.builder().build(
-                self._over_pristine(), self.constraints, self.bench.floors
+                self._over_pristine(), self.constraints, self.bench.floors, start=start
             )
         except Infrastructure as error:
             self.failure = str(error)
@@ -203,6 +208,13 @@ class Session:
         if build.green:
             return f"the build is green: {len(build.passed)} tests pass"
         return f"the build fails at the stage {build.stage}\n{build.log[:_LOG_HEAD]}"
+
+    def _refused(self) -> bool:
+        try:
+            before = {path: self.bench.read(path) for path in self.edits}
+            return bool(self.edits) and bool(refuse(before, self.edits))
+        except Exception:  # what cannot be read is refused too
+            return True
 
     def _over_pristine(self) -> dict[str, str]:
         problem = self.bench.problem

@@ -67,7 +67,20 @@ class Workbench:
     def builder(self, *, everything: bool = False) -> Builder:
         """``everything``: with the hidden tests, for grading only."""
         wanted = self.wanted if everything else self.visible
-        return Builder(self.known, self.snapshot, wanted, frozenset(self.visible), self.runtime)
+        masks = {} if everything else self._masks
+        shown = frozenset(self.visible)
+        return Builder(self.known, self.snapshot, wanted, shown, self.runtime, masks)
+
+    @functools.cached_property
+    def _masks(self) -> dict[str, str]:
+        """Test files without the functions that are hidden altogether: an edit could read them."""
+        seen = set(map(test_function, self.visible))
+        masks: dict[str, str] = {}
+        for path, function in sorted(set(map(test_function, self.task.hidden)) - seen):
+            text = masks.get(path) or self.snapshot.read(path)
+            if text is not None:
+                masks[path] = without_functions(text, [function])
+        return masks
 
     @functools.cached_property
     def first(self) -> Build:

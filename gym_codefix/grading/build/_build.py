@@ -67,7 +67,7 @@ class Builder:
 
     ``snapshot``: the release as it is prepared; its baseline says how long tests take. ``wanted``:
     the tests that a green build passes, in their order; ``shown``: those whose failures a log may
-    tell of.
+    tell of; ``masks``: texts that lie over test files, so that what runs cannot read these.
     """
 
     def __init__(
@@ -77,9 +77,11 @@ class Builder:
         wanted: tuple[str, ...],
         shown: frozenset[str],
         runtime: Runtime,
+        masks: Mapping[str, str] | None = None,
     ) -> None:
         self._known, self._snapshot, self._runtime = known, snapshot, runtime
         self._wanted, self._shown = wanted, shown
+        self._masks = masks or {}
 
     @property
     def _store(self) -> Store:
@@ -91,11 +93,12 @@ class Builder:
         constraints: str | None = None,
         floors: tuple[str, ...] = (),
         *,
-        start: Start = Start.BASE,
+        start: Start = Start.TEMPLATE,
     ) -> Build:
         """Every stage until one fails.
 
-        ``constraints``: None leaves the environment of the snapshot. Raises Infrastructure.
+        ``constraints``: None leaves the environment of the snapshot. ``start``: the warmest
+        process that may be used. Raises Infrastructure.
         """
         progress = _Progress()
         snapshot = self._snapshot
@@ -144,12 +147,15 @@ class Builder:
     ) -> Verdict:
         if not tests:
             return Verdict(ended=True)
+        over = {**self._masks, **edits}
         if start is Start.FRESH or snapshot is not self._snapshot:
+            cold = Start.FRESH if start is Start.FRESH else Start.BASE
             limits = limits_for(snapshot, tests, slow=True)
-            job = Job(edits=edits, tests=tuple(tests), start=start, limits=limits)
+            job = Job(edits=over, tests=tuple(tests), start=cold, limits=limits)
         else:
-            plan = plan_edits(snapshot, edits) if edits else None
-            job = chosen_job(snapshot, tests, edits, plan=plan)
+            warm = bool(edits) and start is Start.TEMPLATE
+            plan = plan_edits(snapshot, edits) if warm else None
+            job = chosen_job(snapshot, tests, over, plan=plan)
         return run_reliably(snapshot, job, self._runtime)
 
     def _judge(
@@ -195,7 +201,7 @@ class Builder:
         """What importing the repository says, None when it can be imported."""
         names = [PurePosixPath(path).stem for path in snapshot.layout.source]
         text = "".join(f"import {name}\n" for name in names) + "\n\ndef test_it(): pass\n"
-        job = Job(edits={**edits, _PROBE: text}, paths=(_PROBE,))
+        job = Job(edits={**self._masks, **edits, _PROBE: text}, paths=(_PROBE,))
         verdict = run_reliably(snapshot, job, self._runtime)
         if verdict.passed():
             return None
