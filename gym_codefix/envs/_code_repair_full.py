@@ -176,8 +176,10 @@ class CodeRepairFull(gymnasium.Env[dict[str, Any], str]):
             raise gymnasium.error.ResetNeeded("call reset() before step()")
         started = time.perf_counter()
         self._steps += 1
+        written = action if isinstance(action, str) else repr(action)
+        written = written.encode(errors="replace").decode()  # for transcripts and terminals
         self._info = self._first_info(self.bench.task)
-        reward, terminated = self._carry_out(action)
+        reward, terminated = self._carry_out(action, written)
         reward -= self._step_cost
         truncated = not terminated and self._spent()
         self._ended = terminated or truncated
@@ -185,24 +187,24 @@ class CodeRepairFull(gymnasium.Env[dict[str, Any], str]):
             "step": time.perf_counter() - started,
             "builds": self.session.build_seconds,
         }
-        self._show(action)
+        self._show(written)
         return self._observe(), reward, terminated, truncated, dict(self._info)
 
-    def _carry_out(self, action: str) -> tuple[float, bool]:
+    def _carry_out(self, action: str, written: str) -> tuple[float, bool]:
         assert self.session is not None
         try:
             call = parse_call(action, TOOLS)
         except CallError as error:
-            self._say(None, action, f"error: {error}", error=True)
+            self._say(None, written, f"error: {error}", error=True)
             return 0.0, False
         if call.tool == "submit":
             if self.session.built is None:
                 text = "error: build first: what was changed since the last build is not built"
-                self._say(call, action, text, error=True)
+                self._say(call, written, text, error=True)
                 return 0.0, False
-            return self._submit(call, action), True
+            return self._submit(call, written), True
         answer = self.session.answer(call)
-        self._say(call, action, answer.text, error=answer.error)
+        self._say(call, written, answer.text, error=answer.error)
         if self.session.failure is not None:
             self._info |= {"reward_valid": False, "failure_reason": self.session.failure}
         return 0.0, False

@@ -71,10 +71,13 @@ class Snapshot:
         """The text of a file of the pristine tree with its line ends.
 
         None when the tree has no such file, reaches it over a link or not at all, or when it is
-        not UTF-8.
+        not UTF-8. A file has one spelling only: what another would name is not what edits or
+        masks that lie over it name.
         """
         pure, place = PurePosixPath(path), os.path.join(self.tree, path)
-        if pure.is_absolute() or ".." in pure.parts or not os.path.isfile(place):
+        if str(pure) != path or pure.is_absolute() or ".." in pure.parts:
+            return None
+        if not os.path.isfile(place):
             return None
         inside = os.path.join(os.path.realpath(self.tree), os.path.normpath(path))
         if os.path.realpath(place) != inside:

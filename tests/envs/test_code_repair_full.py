@@ -104,8 +104,35 @@ def test_hidden_tests_are_in_no_answer(env: Any) -> None:
             assert f"def {name}(" not in observation["result"]
 
 
-def test_a_build_cannot_read_hidden_tests(env: Any) -> None:
-    """Neither from the disk nor out of the process that runs the tests."""
+def test_a_file_has_one_spelling(env: Any) -> None:
+    """Under another, the answer of a seeded task and the hidden tests would be shown."""
+    task = next(task for task in env.unwrapped.episodes.suite.tasks if task.hidden and task.path)
+    env.reset(options={"task_id": task.id})
+    for path in (task.path, task.hidden[0].partition("::")[0]):
+        observation, *_ = env.step(call("read_file", path=path))
+        assert "1| " in observation["result"]
+        folder, _, name = path.rpartition("/")
+        for other in (f"./{path}", f"{folder}//{name}", f"{folder}/./{name}", f"{path}/"):
+            observation, *_ = env.step(call("read_file", path=other))
+            assert "no file" in observation["result"]
+
+
+def test_what_the_policy_refuses_is_not_built(env: Any) -> None:
+    """It could read hidden tests and tell of them in the log."""
+    env.reset(seed=1)
+    bench = env.unwrapped.bench
+    (path, *_) = {span.path: None for span in bench.problem.spans}
+    text = bench.read(path) or ""
+    spy = "raise RuntimeError(open('/repo/tests/test_cache.py').read())"
+    patch = f"{path}\n<<<<<<< SEARCH\n{text}=======\n{text}\n{spy}\n>>>>>>> REPLACE\n"
+    observation, *_ = env.step(call("edit", patch=patch))
+    assert "changed" in observation["result"], observation["result"]
+    observation, *_ = env.step(call("validate_and_build"))
+    assert observation["result"].startswith(f"error: refused: {path}:")
+
+
+def test_the_tests_that_run_have_no_hidden_ones_beside_them(env: Any) -> None:
+    """Masked on the disk, and never collected by the process that they run in."""
     task = next(
         task
         for task in env.unwrapped.episodes.suite.tasks
@@ -113,25 +140,31 @@ def test_a_build_cannot_read_hidden_tests(env: Any) -> None:
         - {test.partition("[")[0] for test in task.visible}
     )
     env.reset(options={"task_id": task.id})
-    bench = env.unwrapped.bench
+    bench, session = env.unwrapped.bench, env.unwrapped.session
     seen = {test.partition("[")[0] for test in bench.visible}
     hidden = next(test for test in task.hidden if test.partition("[")[0] not in seen)
     path, name = hidden.partition("::")[0], hidden.rpartition("::")[2].partition("[")[0]
     assert f"def {name}(" in (bench.snapshot.read(path) or "")
     (suspect, *_) = {span.path: None for span in bench.problem.spans}
-    text = bench.read(suspect) or ""
     for spy in (
         f"raise RuntimeError([line for line in open('/repo/{path}') if 'def ' in line])",
         "import gc\nraise RuntimeError([f.__name__ for f in gc.get_objects()"
         " if getattr(f, '__name__', '').startswith('test')])",
     ):
-        patch = f"{suspect}\n<<<<<<< SEARCH\n{text}=======\n{text}\n{spy}\n>>>>>>> REPLACE\n"
-        observation, *_ = env.step(call("edit", patch=patch))
-        assert "changed" in observation["result"], observation["result"]
-        observation, *_ = env.step(call("validate_and_build"))
-        assert "RuntimeError" in observation["result"], observation["result"]
-        assert name not in observation["result"]
-        env.reset(options={"task_id": task.id})
+        edits = {suspect: f"{bench.read(suspect)}\n{spy}\n"}
+        build = bench.builder().build(edits, start=session._start)
+        assert "RuntimeError" in build.log and name not in build.log
+
+
+@pytest.mark.parametrize("action", [None, 5, {}, b"x", "\ud800"])
+def test_an_action_that_is_no_text_is_a_bad_call(action: Any) -> None:
+    environment = gymnasium.make(ID, render_mode="ansi", disable_env_checker=True)
+    environment.reset(seed=1)
+    _, reward, terminated, _, info = environment.step(action)
+    assert (reward, terminated) == (0, False) and info["action_error"]
+    environment.render()
+    json.dumps(environment.unwrapped.messages)
+    environment.close()
 
 
 @pytest.mark.parametrize(

@@ -32,3 +32,24 @@ def test_what_differs_between_runs_is_left_out(said: str, shown: str) -> None:
     task = Task(kind="seeded", repository="r", release="1", flips=(TEST,), hidden=())
     verdict = Verdict(outcomes={TEST: "failed"}, texts={TEST: said})
     assert build_log(task, verdict) == f"FAILED {TEST}\n{shown}"
+
+
+def test_decorators_of_a_test_are_not_shown() -> None:
+    """They list the parameters of hidden tests; those of what the test itself defines stay."""
+    said = """\
+    @pytest.mark.parametrize(
+        "x", [
+            1, "SECRET"
+        ],
+    )
+    @pytest.mark.slow
+    def test_x(x):
+        @decorated
+        def inner(): pass
+>       assert x == 2
+E       assert 1 == 2"""
+    verdict = Verdict(outcomes={TEST: "failed"}, texts={TEST: said}, ended=True)
+    task = Task("seeded", "r", "1", (TEST,), ())
+    shown = build_log(task, verdict)
+    assert "SECRET" not in shown and "slow" not in shown
+    assert "    def test_x(x):\n        @decorated\n        def inner(): pass\n" in shown

@@ -144,6 +144,8 @@ def test_a_floor_forbids_the_old_version(mined: dict[tuple[str, str], Task]) -> 
         ({"name": "gcfbase", "specifier": "==7"}, "not available here; there: 1.0, 2.0"),
         ({"name": "gcfbase", "specifier": "~7"}, "not a PEP 440 specifier"),
         ({"name": "gcfother", "specifier": "==1"}, "is not available here"),
+        ({"name": "gcfbase", "specifier": "==" + "9" * 150}, "not available here"),
+        ({"name": "gcfbase", "specifier": "==" + "9" * 5_000}, "at most 200 characters"),
         ({"name": "a b", "specifier": "==1"}, "not the name of a distribution"),
     ):
         observation, info = answer("upgrade_dependency", **arguments)

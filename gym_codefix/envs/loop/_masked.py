@@ -5,21 +5,26 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
+from gym_codefix.catalog.hunks import split_lines
 from gym_codefix.catalog.syntax import parse
 
 
 def without_functions(text: str, names: Collection[str]) -> str:
     """The text with these functions (``name`` or ``Class.name``) as blank lines.
 
-    Where it does not parse, nothing of it is shown.
+    A method that its class does not define itself may come from any other: every function of that
+    name is left out then. Where the text does not parse, nothing of it is shown.
     """
     try:
         tree = parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
-    lines = text.splitlines(keepends=True)
-    for name, node in _functions(tree, ""):
-        if name in names:
+    lines = split_lines(text)
+    functions = _functions(tree, "")
+    defined = {name for name, _ in functions}
+    inherited = {name.rpartition(".")[2] for name in set(names) - defined}
+    for name, node in functions:
+        if name in names or name.rpartition(".")[2] in inherited:
             first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
             for place in range(first - 1, node.end_lineno or node.lineno):
                 lines[place] = "\n"

@@ -10,6 +10,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
+from gym_codefix.catalog.hunks import split_lines
 from gym_codefix.grading.build import (
     BUILD_STAGES,
     CONSTRAINTS_FILE,
@@ -30,6 +31,7 @@ _LINES_READ = 200
 _AROUND = 12
 _LOG_HEAD = 4_000
 _PATCH_CHARS = 100_000
+_SPECIFIER_CHARS = 200
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ class Session:
 
     def answer(self, call: Call) -> Answer:
         """Carry out a call other than ``submit``."""
+        self.failure = None
         tools: dict[str, Callable[..., str]] = {
             "read_log": self._read_log,
             "retrieve": self._retrieve,
@@ -120,7 +123,7 @@ class Session:
         text = self.read(path)
         if text is None:
             raise ToolError(f"there is no file {path[:200]!r} that can be read")
-        lines = text.splitlines()
+        lines = [line.rstrip("\r\n") for line in split_lines(text)]
         last = min(len(lines), start + _LINES_READ - 1) if end is None else end
         if not 1 <= start <= max(1, len(lines)) or last < start:
             raise ToolError(f"{path} has the lines 1 to {len(lines)}")
@@ -158,7 +161,11 @@ class Session:
             raise ToolError(
                 f"{name} is not available here; there: {', '.join(self.bench.versions)}"
             )
-        if not any(wanted.specifier.contains(version, prereleases=True) for version in known):
+        try:
+            fits = any(wanted.specifier.contains(version, prereleases=True) for version in known)
+        except ValueError:  # a number of more digits than Python reads
+            fits = False
+        if not fits:
             raise ToolError(
                 f"{name} {wanted.specifier} is not available here; there: {', '.join(known)}"
             )
@@ -173,6 +180,8 @@ class Session:
     def _upgrade(self, name: str, specifier: str) -> str:
         if self.constraints is None:
             raise ToolError("the versions of this task are fixed: its source must change")
+        if len(specifier) > _SPECIFIER_CHARS:
+            raise ToolError(f"a specifier has at most {_SPECIFIER_CHARS} characters")
         try:
             wanted = Requirement(f"{name}{SpecifierSet(specifier)}")
         except InvalidSpecifier:
@@ -191,30 +200,38 @@ class Session:
         return f"{line.strip() if specifier.strip() else f'any {wanted.name}'}; it is not built yet"
 
     def _build(self) -> str:
+        # What the policy refuses would be refused when it is submitted, and could meanwhile read
+        # what is hidden and tell of it in the log.
+        if (reason := self._refusal()) is not None:
+            raise ToolError(f"refused: {reason}")
         started = time.monotonic()
-        # A process that has collected holds the hidden tests: what the policy would refuse, as it
-        # will when it is submitted, starts from one that has not.
-        start = Start.BASE if self._refused() else Start.TEMPLATE
         try:
             build = self.bench.builder().build(
-                self._over_pristine(), self.constraints, self.bench.floors, start=start
+                self._over_pristine(), self.constraints, self.bench.floors, start=self._start
             )
         except Infrastructure as error:
             self.failure = str(error)
             raise ToolError("the build could not be run, which is not your fault") from None
-        self.build_seconds += time.monotonic() - started
-        self.builds += 1
+        finally:
+            self.build_seconds += time.monotonic() - started
+            self.builds += 1
         self.built = self.last = build
         if build.green:
             return f"the build is green: {len(build.passed)} tests pass"
         return f"the build fails at the stage {build.stage}\n{build.log[:_LOG_HEAD]}"
 
-    def _refused(self) -> bool:
+    @property
+    def _start(self) -> Start:
+        """A process that has collected holds the hidden tests, where there are any."""
+        return Start.BASE if self.bench.task.hidden else Start.TEMPLATE
+
+    def _refusal(self) -> str | None:
         try:
             before = {path: self.bench.read(path) for path in self.edits}
-            return bool(self.edits) and bool(refuse(before, self.edits))
-        except Exception:  # what cannot be read is refused too
-            return True
+            found = refuse(before, self.edits)
+        except Exception as error:  # an exception of ours must not end the episode
+            return f"it could not be read ({type(error).__name__})"
+        return f"{found[0].path}:{found[0].line}: {found[0].message}" if found else None
 
     def _over_pristine(self) -> dict[str, str]:
         problem = self.bench.problem

@@ -28,7 +28,7 @@ from ._masked import without_functions
 from ._retrieve import Document, Index
 from ._source import source_documents
 
-_FORMAT = "1"
+_FORMAT = "2"
 
 
 @dataclass(frozen=True)

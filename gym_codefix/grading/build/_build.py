@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from gym_codefix.catalog import Manifest
@@ -171,8 +171,10 @@ class Builder:
         missing = [test for test in self._wanted if test not in passed]
         if not missing:
             return Build(None, progress.logs, passed, lock, progress.seconds)
-        with progress.stage("import"):
-            failure = self._import_failure(snapshot, edits)
+        failure = None
+        if verdict.killed is None:  # else it would be waited for again
+            with progress.stage("import"):
+                failure = self._import_failure(snapshot, edits)
         if failure is not None:
             return progress.failed("import", failure, lock, passed)
         broken = {file_of(test) for test in missing} & verdict.collect_errors.keys()
@@ -202,6 +204,7 @@ class Builder:
         names = [PurePosixPath(path).stem for path in snapshot.layout.source]
         text = "".join(f"import {name}\n" for name in names) + "\n\ndef test_it(): pass\n"
         job = Job(edits={**self._masks, **edits, _PROBE: text}, paths=(_PROBE,))
+        job = replace(job, limits=limits_for(self._snapshot, ()))
         verdict = run_reliably(snapshot, job, self._runtime)
         if verdict.passed():
             return None

@@ -18,6 +18,7 @@ from gym_codefix.runtime import PrepareError, Snapshot, Store, fetch_wheels, run
 
 _TIMEOUT_S = 60
 CONSTRAINTS_CHARS = 20_000
+_LINE_CHARS = 300
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ def check_constraints(text: str) -> None:
         raise ConstraintError(f"constraints are {len(text)} characters, more than allowed")
     for number, line in enumerate(text.splitlines(), 1):
         plain = line.partition("#")[0].strip()
+        if len(plain) > _LINE_CHARS:
+            raise ConstraintError(f"line {number}: more than {_LINE_CHARS} characters")
         try:
             found = Requirement(plain) if plain else None
         except InvalidRequirement as error:

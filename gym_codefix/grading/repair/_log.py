@@ -12,6 +12,8 @@ _LINES_SHOWN = 40
 _LIBRARY = re.compile(r"/[^\s:\"']*/lib/python3\.\d+/")  # where this machine keeps Python
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
 _TEMPORARY = re.compile(r"/tmp/(?:\\n|[^\s'\"`,;:)\]}>])+")  # random names
+_DECORATOR = re.compile(r"^    @")  # of what is shown, not of what it defines
+_DEFINITION = re.compile(r"^[> ]   (?:async def|def|class)\b")
 _OURS = re.compile(r"^/run/gcf_worker/\S+.*\n?", re.MULTILINE)
 
 
@@ -19,7 +21,7 @@ def useful_log(text: str) -> str:
     """Assertion and error lines, the frames, and a little of the code around."""
     text = _OURS.sub("", _TEMPORARY.sub("/tmp/…", text))
     text = _ADDRESS.sub("0x…", _LIBRARY.sub("<python>/", text))
-    lines = [line.rstrip() for line in text.splitlines()]
+    lines = _without_decorators([line.rstrip() for line in text.splitlines()])
     if len(lines) > _LINES_SHOWN:
         marked = [
             line
@@ -28,6 +30,24 @@ def useful_log(text: str) -> str:
         ]
         lines = marked[:_LINES_SHOWN] if marked else lines[-_LINES_SHOWN:]
     return "\n".join(lines)
+
+
+def _without_decorators(lines: list[str]) -> list[str]:
+    """A test is shown from its decorators on, and these list the parameters of hidden tests."""
+    kept: list[str] = []
+    waiting: list[str] = []
+    for line in lines:
+        if waiting:
+            if _DEFINITION.match(line):
+                waiting = []
+            else:
+                waiting.append(line)
+                continue
+        elif _DECORATOR.match(line):
+            waiting = [line]
+            continue
+        kept.append(line)
+    return kept  # decorators that nothing follows are parameters too
 
 
 def build_log(task: Task, verdict: Verdict) -> str:

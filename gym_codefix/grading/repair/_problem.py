@@ -32,7 +32,7 @@ from ._log import build_log
 from ._moved import prepare_manifest, task_manifest
 from ._plan import Plan, plan_edits
 
-_FORMAT = "8"
+_FORMAT = "9"
 _REACHING_TESTS = 200
 
 
