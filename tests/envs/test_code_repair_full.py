@@ -11,6 +11,8 @@ import pytest
 
 from gym_codefix.agents import as_action
 from gym_codefix.envs.loop import MAX_CHARS
+from gym_codefix.grading.build import Builder
+from gym_codefix.grading.repair import Infrastructure
 
 ID = "gym_codefix/CodeRepair-Full-v0"
 
@@ -217,3 +219,19 @@ def test_a_transcript_is_what_a_chat_model_is_trained_on(env: Any) -> None:
     assert asked["function"] == {"name": "read_log", "arguments": "{}"}
     assert messages[3]["tool_call_id"] == asked["id"]
     json.dumps(messages)
+
+
+def test_a_fault_of_ours_is_told_for_its_step_only(
+    env: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise Infrastructure("boom")
+
+    env.reset(seed=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(Builder, "build", broken)
+        observation, _, _, _, info = env.step(call("validate_and_build"))
+        assert not info["reward_valid"] and info["failure_reason"] == "boom"
+        assert "not your fault" in observation["result"]
+    _, _, _, _, info = env.step(call("validate_and_build"))
+    assert info["reward_valid"] and info["failure_reason"] is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gym_codefix.grading.build import BUILD_STAGES
 from gym_codefix.grading.repair import REWARDS, Grade, Infrastructure, grade
-from gym_codefix.runtime import Start
+from gym_codefix.runtime import PrepareError, Start, StoreError
 
 from ._session import Session
 
@@ -34,7 +34,7 @@ def _grade_versions(session: Session, reward: str) -> Grade:
         build = bench.builder(everything=True).build(
             {}, session.constraints, bench.floors, start=Start.FRESH
         )
-    except Infrastructure as error:
+    except (Infrastructure, PrepareError, StoreError) as error:
         return Grade(
             reward=0.0,
             resolved=False,

@@ -21,7 +21,7 @@ from gym_codefix.grading.build import (
 from gym_codefix.grading.patch import ActionError, parse_action
 from gym_codefix.grading.policy import refuse
 from gym_codefix.grading.repair import Infrastructure
-from gym_codefix.runtime import Start
+from gym_codefix.runtime import PrepareError, Start, StoreError
 
 from ._call import Call
 from ._workbench import Workbench
@@ -209,7 +209,7 @@ class Session:
             build = self.bench.builder().build(
                 self._over_pristine(), self.constraints, self.bench.floors, start=self._start
             )
-        except Infrastructure as error:
+        except (Infrastructure, PrepareError, StoreError) as error:
             self.failure = str(error)
             raise ToolError("the build could not be run, which is not your fault") from None
         finally:
