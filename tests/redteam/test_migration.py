@@ -183,7 +183,7 @@ def block(path: str, old: str, new: str) -> str:
 
 
 def graded(environment: Any, source: str) -> tuple[float, dict[str, Any]]:
-    """What the whole new text of the module earns."""
+    """What the whole new text of the module earns; what is refused is not even built."""
     environment.reset()
     for tool, arguments in (
         ("edit", {"patch": block("pk/reader.py", SOURCE, source)}),
@@ -191,7 +191,10 @@ def graded(environment: Any, source: str) -> tuple[float, dict[str, Any]]:
         ("submit", {}),
     ):
         action = json.dumps({"tool": tool, "arguments": arguments})
-        observation, reward, _, _, info = environment.step(action)
+        observation, reward, terminated, _, info = environment.step(action)
+        if "refused: " in observation["result"]:
+            assert reward == 0 and not terminated
+            return reward, {**info, "resolved": False}
         assert "action_error" not in info, observation["result"]
     return reward, info
 
