@@ -53,12 +53,12 @@ def test_the_help_of_every_command_has_an_example(
     ("arguments", "words"),
     [
         (("nope",), "No such command"),
-        (("repos", "show", "nope"), "known: attrs"),
+        (("repos", "show", "nope"), "known: apispec"),
         (("repos", "prepare"), "--all"),
-        (("repos", "prepare", "nope"), "known: attrs"),
+        (("repos", "prepare", "nope"), "known: apispec"),
         (("tasks", "list", "--suite", "nope"), "known: embedded"),
         (("tasks", "show", "nope/seeded/1"), "unknown task"),
-        (("tasks", "validate", "nope"), "known: attrs"),
+        (("tasks", "validate", "nope"), "known: apispec"),
         (("tasks", "mine", "sqlparse", "--releases", "1"), "two versions"),
         (("tasks", "mine", "sqlparse", "--releases", "1,2"), "known: 0.4.2"),
         (("play", "--agent", "nope"), "noop, random"),
@@ -70,7 +70,7 @@ def test_the_help_of_every_command_has_an_example(
         (("leaderboard", "show", "nope.json"), "does not exist"),
         (("repos", "breakages", "ledgerbook", "--as-of", "soon"), "is not a day"),
         (("repos", "breakages", "ledgerbook", "--as-of", "2023-01-01"), "has no lock"),
-        (("repos", "breakages", "nope", "--as-of", "2023-01-01"), "known: attrs"),
+        (("repos", "breakages", "nope", "--as-of", "2023-01-01"), "known: apispec"),
     ],
 )
 def test_bad_input_is_one_clear_line(arguments: tuple[str, ...], words: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tarfile
@@ -10,6 +9,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
+from gym_codefix.runtime._fetch import trusting_what_we_trust
 
 pytestmark = pytest.mark.slow
 
@@ -19,7 +20,8 @@ _ASK = "from gym_codefix.catalog._location import repos_root; print(repos_root()
 
 def _run(*command: str | Path, cwd: Path) -> str:
     # The checkout must not be importable by accident.
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    environment = trusting_what_we_trust()
+    environment.pop("PYTHONPATH", None)
     result = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout.strip()

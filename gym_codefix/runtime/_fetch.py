@@ -55,7 +55,7 @@ def run_uv(
             text=True,
             timeout=timeout_s,
             check=False,
-            env=_trusting_what_we_trust(),
+            env=trusting_what_we_trust(),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise PrepareError(stage, f"uv {arguments[0]}: {error}") from error
@@ -69,7 +69,7 @@ def run_uv(
     return done.stdout
 
 
-def _trusting_what_we_trust() -> dict[str, str]:
+def trusting_what_we_trust() -> dict[str, str]:
     """Our environment, and the certificates of the system where uv would take its own.
 
     pip and urllib take the system's: a machine whose index only these can vouch for must not fail

@@ -12,7 +12,7 @@ from gym_codefix.catalog import Manifest, manifest
 from gym_codefix.mining import Breakage, find_breakages
 from gym_codefix.mining.add import add_repository
 from gym_codefix.runtime import PrepareError, Runtime
-from tests.mining.index import Wheel, served
+from tests.index import Wheel, served
 
 WHEELS = (
     Wheel("gcfnames", "1.0", "2024-01-01", "def old(): return 1\n"),

@@ -17,7 +17,7 @@ from gym_codefix.mining import Validator, mine_resolve
 from gym_codefix.mining._dependency import spread
 from gym_codefix.mining.add import add_repository
 from gym_codefix.runtime import HOME_VARIABLE, Runtime
-from tests.mining.index import Wheel, served
+from tests.index import Wheel, served
 
 WHEELS = (
     # A window: 1.1 is the last that works, and the release's lock has 1.0.

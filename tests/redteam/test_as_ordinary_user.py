@@ -68,7 +68,7 @@ def test_all_of_it_as_an_ordinary_user() -> None:
         for part in ("gym_codefix", "repos", "tests/redteam"):
             caches = shutil.ignore_patterns("__pycache__")
             shutil.copytree(ROOT / part, home / part, ignore=caches)
-        for part in ("tests/conftest.py", "tests/servers.py", "setup.cfg"):
+        for part in ("tests/conftest.py", "tests/index.py", "tests/servers.py", "setup.cfg"):
             shutil.copy(ROOT / part, home / part)
         subprocess.run(["chown", "-R", f"{ORDINARY_ID}:{ORDINARY_ID}", str(home)], check=True)
         command = [python, "-m", "pytest", "-q", "-rs", "--tb=short", "-p", "no:cacheprovider"]

@@ -31,7 +31,7 @@ from gym_codefix.catalog.hunks import diff_hunks
 from gym_codefix.grading.repair import prepare_task
 from gym_codefix.mining import Validator
 from gym_codefix.runtime import HOME_VARIABLE, Runtime, Store
-from tests.mining.index import Wheel, served
+from tests.index import Wheel, served
 
 pytestmark = pytest.mark.redteam
 

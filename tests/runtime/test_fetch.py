@@ -23,17 +23,17 @@ def test_the_system_s_certificates_are_trusted_as_pip_does(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     _system(monkeypatch, str(tmp_path / "ca.crt"), None)
-    assert _fetch._trusting_what_we_trust()["UV_SYSTEM_CERTS"] == "1"
+    assert _fetch.trusting_what_we_trust()["UV_SYSTEM_CERTS"] == "1"
     _system(monkeypatch, None, str(tmp_path))
-    assert "UV_SYSTEM_CERTS" not in _fetch._trusting_what_we_trust()
+    assert "UV_SYSTEM_CERTS" not in _fetch.trusting_what_we_trust()
     (tmp_path / "some.pem").touch()
-    assert _fetch._trusting_what_we_trust()["UV_SYSTEM_CERTS"] == "1"
+    assert _fetch.trusting_what_we_trust()["UV_SYSTEM_CERTS"] == "1"
 
 
 def test_what_the_user_says_of_certificates_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     _system(monkeypatch, "/some/ca.crt", None)
     monkeypatch.setenv("UV_SYSTEM_CERTS", "0")
-    assert _fetch._trusting_what_we_trust()["UV_SYSTEM_CERTS"] == "0"
+    assert _fetch.trusting_what_we_trust()["UV_SYSTEM_CERTS"] == "0"
 
 
 def test_uv_is_looked_for_by_one_thread_at_a_time(
