@@ -11,6 +11,7 @@ from gym_codefix.grading import repair
 from gym_codefix.grading.mutation import apply_mutation, enumerate_mutations
 from gym_codefix.grading.repair import Problem, grade, load_problem, visible_run
 from gym_codefix.grading.repair._excerpt import Span
+from gym_codefix.grading.repair._grade import _Grading
 from gym_codefix.runtime import Job, Runtime, Verdict
 
 PATH = "ledgerbook/money.py"
@@ -225,3 +226,32 @@ def test_a_visible_run_counts_the_visible_targets(problem: Problem, runtime: Run
 )
 def test_what_may_be_edited(problem: Problem, path: str, allowed: bool) -> None:
     assert (problem.editable(path) is None) is allowed
+
+
+class _Scripted(_Grading):
+    """A grading whose runs are written down: what each one finds broken."""
+
+    def __init__(self, failed: set[str], runs: list[set[str]]) -> None:
+        self._failed, self._runs = failed, runs
+        self.asked: list[frozenset[str]] = []
+
+    def _broken_of(
+        self, attempt: object, tests: frozenset[str], near: frozenset[str] = frozenset()
+    ) -> frozenset[str]:
+        self.asked.append(tests)
+        return tests & self._runs.pop(0)
+
+
+def test_a_test_that_breaks_out_of_its_order_is_run_in_it() -> None:
+    """What runs ahead of its turn may leave behind what breaks others (as in humanize)."""
+    reached = frozenset({"a.py::x", "a.py::y", "b.py::z"})
+    # Its own file says that it fails: that is enough.
+    grading = _Scripted({"a.py::y"}, [{"a.py::y"}])
+    assert grading._in_their_order(None, reached - {"a.py::x"}, reached) == {"a.py::y"}
+    assert grading.asked == [{"a.py::x", "a.py::y"}]
+    # Its own file says that it passes: the whole suite decides.
+    grading = _Scripted({"a.py::y"}, [set(), set()])
+    assert not grading._in_their_order(None, frozenset({"a.py::y"}), reached)
+    assert grading.asked == [{"a.py::x", "a.py::y"}, reached]
+    grading = _Scripted({"a.py::y"}, [set(), {"b.py::z"}])
+    assert grading._in_their_order(None, frozenset({"a.py::y"}), reached) == {"b.py::z"}

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from gym_codefix.catalog import Manifest
 from gym_codefix.grading.repair import (
+    Plan,
     chosen_job,
     limits_for,
     plan_edits,
@@ -35,6 +36,7 @@ from ._resolve import ConstraintError, resolve
 BUILD_STAGES = ("resolve", "install", "compile", "import", "collect", "test")
 _PROBE = "test_gcf_import.py"
 _TESTS_SHOWN = 5
+_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 @dataclass(frozen=True)
@@ -122,18 +124,25 @@ class Builder:
             for path, text in sorted(edits.items()):
                 try:
                     compile(text, path, "exec", dont_inherit=True)
-                except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+                except _UNREADABLE as error:
                     return progress.failed("compile", f"{path}: {error}", lock)
+            try:
+                plan = plan_edits(self._snapshot, edits) if edits else None
+            except _UNREADABLE as error:
+                return progress.failed("compile", str(error), lock)
         with progress.stage("test"):
             known = frozenset[str]()
             if constraints is None and start is not Start.FRESH:
-                known = self._unreached(edits)
-            verdict = self._run(snapshot, edits, [t for t in self._wanted if t not in known], start)
+                known = self._unreached(plan)
+            if start is not Start.TEMPLATE:
+                plan = None
+            tests = [test for test in self._wanted if test not in known]
+            verdict = self._run(snapshot, edits, tests, start, plan)
         return self._judge(progress, snapshot, edits, verdict, known, lock)
 
-    def _unreached(self, edits: Mapping[str, str]) -> frozenset[str]:
+    def _unreached(self, plan: Plan | None) -> frozenset[str]:
         """Tests that pass since nothing that they run has changed."""
-        reached = plan_edits(self._snapshot, edits).reaching(self._snapshot) if edits else ()
+        reached = plan.reaching(self._snapshot) if plan is not None else ()
         return frozenset(self._snapshot.baseline.passing).difference(reached)
 
     def _installed(self, lock: str) -> Snapshot:
@@ -143,7 +152,12 @@ class Builder:
         return under(self._snapshot, moved, self._store)
 
     def _run(
-        self, snapshot: Snapshot, edits: Mapping[str, str], tests: Sequence[str], start: Start
+        self,
+        snapshot: Snapshot,
+        edits: Mapping[str, str],
+        tests: Sequence[str],
+        start: Start,
+        plan: Plan | None,
     ) -> Verdict:
         if not tests:
             return Verdict(ended=True)
@@ -153,8 +167,6 @@ class Builder:
             limits = limits_for(snapshot, tests, slow=True)
             job = Job(edits=over, tests=tuple(tests), start=cold, limits=limits)
         else:
-            warm = bool(edits) and start is Start.TEMPLATE
-            plan = plan_edits(snapshot, edits) if warm else None
             job = chosen_job(snapshot, tests, over, plan=plan)
         return run_reliably(snapshot, job, self._runtime)
 

@@ -58,10 +58,11 @@ class Grade:
 
 @dataclass(frozen=True)
 class _Kept:
-    """Kept tests that an edit reaches: those known to be ``broken``, and those ``left`` to run."""
+    """Kept tests that an edit reaches: those seen ``broken``, those ``left`` to run, and all."""
 
     broken: frozenset[str]
     left: frozenset[str]
+    reached: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,7 @@ class _Grading:
         self._secret = random.Random(os.urandom(16))
         flips = problem.task.flips
         self._order = self._secret.sample(flips, len(flips))
+        self._failed: set[str] = set()  # seen to fail, in whatever order
 
     def run(self, edits: Mapping[str, str], *, confirm: bool) -> Grade:
         problem = self.problem
@@ -123,7 +125,7 @@ class _Grading:
         verdict, wrong = self._flips(attempt, beside)
         if wrong is not None:
             return wrong
-        kept = _Kept(beside - verdict.passed(), reached - beside)
+        kept = _Kept(beside - verdict.passed(), reached - beside, reached)
         return self._prove(attempt, kept, confirm=confirm)
 
     def _beside(self, attempt: _Attempt, reached: frozenset[str]) -> frozenset[str]:
@@ -140,6 +142,7 @@ class _Grading:
         task = self.problem.task
         with self._stage("flips"):
             verdict = self._run(attempt, beside, gate=self._order)
+        self._failed |= verdict.outcomes.keys() - verdict.passed()
         passed = verdict.passed() & set(task.flips)
         self.parts["builds"] = float(bool(verdict.outcomes) and not verdict.collect_errors)
         self.parts["flipped"] = len(passed) / len(task.flips)
@@ -218,6 +221,30 @@ class _Grading:
 
     def _broken_kept(self, attempt: _Attempt, kept: _Kept) -> frozenset[str]:
         """The kept tests that do not pass; under ``binary`` one of them at least."""
+        broken = self._seen_broken(attempt, kept)
+        if broken:
+            broken = self._in_their_order(attempt, broken, kept.reached)
+        if self.reward != "binary":
+            self.parts["kept"] = 1 - len(broken) / max(1, len(self.problem.kept))
+            self.counts["kept_broken"] = len(broken)
+        return broken
+
+    def _in_their_order(
+        self, attempt: _Attempt, broken: frozenset[str], reached: frozenset[str]
+    ) -> frozenset[str]:
+        """Those of ``broken`` that fail in the order of the suite too.
+
+        Tests that were run first, or without others, may leave behind what breaks others, or miss
+        what these leave for them. Mostly the tests of the same files say enough.
+        """
+        failed = broken & self._failed or broken
+        files = {file_of(test) for test in failed}
+        beside = frozenset(test for test in reached if file_of(test) in files)
+        if again := failed & self._broken_of(attempt, beside):
+            return again
+        return self._broken_of(attempt, reached)
+
+    def _seen_broken(self, attempt: _Attempt, kept: _Kept) -> frozenset[str]:
         if self.reward == "binary":  # one broken test decides, so it had better come soon
             if kept.broken or not kept.left:
                 return kept.broken
@@ -226,17 +253,16 @@ class _Grading:
                 return self._broken_of(attempt, kept.left, near)
             broken = self._broken_of(attempt, near)
             return broken or self._broken_of(attempt, kept.left - near)
-        broken = kept.broken | self._broken_of(attempt, kept.left)
-        self.parts["kept"] = 1 - len(broken) / max(1, len(self.problem.kept))
-        self.counts["kept_broken"] = len(broken)
-        return broken
+        return kept.broken | self._broken_of(attempt, kept.left)
 
     def _broken_of(
         self, attempt: _Attempt, tests: frozenset[str], near: frozenset[str] = frozenset()
     ) -> frozenset[str]:
         if not tests:
             return frozenset()
-        return tests - self._run(attempt, tests, near=near).passed()
+        verdict = self._run(attempt, tests, near=near)
+        self._failed |= verdict.outcomes.keys() - verdict.passed()
+        return tests - verdict.passed()
 
     def _confirmed(self, over: Mapping[str, str]) -> Grade:
         problem = self.problem
