@@ -157,8 +157,8 @@ def measure_all(patches: list[Patch], rows: Rows, processes: int) -> list[Row]:
     ]
     for worker in workers:
         worker.start()
-    while any(worker.is_alive() for worker in workers):
-        workers[0].join(_PROGRESS_EVERY_S)
+    while alive := [worker for worker in workers if worker.is_alive()]:
+        alive[0].join(_PROGRESS_EVERY_S)
         done = rows.read()
         print(f"{len(done)}/{len(patches)}", json.dumps(medians_by_kind(done.values())), flush=True)
     if any(worker.exitcode for worker in workers):
