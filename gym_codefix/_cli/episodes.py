@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 import sys
@@ -13,15 +12,14 @@ from typing import Any
 import click
 from rich.console import Console
 
+from gym_codefix import ENVIRONMENT_IDS
 from gym_codefix.agents import AGENTS, make_agent
-from gym_codefix.agents.loop import LOOP_AGENTS, make_loop_agent
+from gym_codefix.agents.loop import LOOP_AGENTS, make_loop_agent, play_episode
 from gym_codefix.catalog import select
 from gym_codefix.console import Steps
 
 _AGENT_HELP = f"{', '.join(AGENTS)}; of CodeRepair-Full: {', '.join(LOOP_AGENTS)}"
-_ENVIRONMENTS = {
-    name: f"gym_codefix/{name}-v0" for name in ("CodeRepair-Simple", "CodeRepair-Full")
-}
+_ENVIRONMENTS = {env_id.partition("/")[2].rpartition("-v")[0]: env_id for env_id in ENVIRONMENT_IDS}
 _which = click.option(
     "--env",
     "env_name",
@@ -94,17 +92,9 @@ def _play_loop(
     environment: Any, agent: Any, observation: dict[str, Any]
 ) -> tuple[float, dict[str, Any]]:
     """Until the episode ends or nothing more is typed: a call a line."""
-    total, ended, info = 0.0, False, {"reward_valid": True, "failure_reason": None}
     episode = agent.episode(observation, environment.unwrapped.bench) if agent else _typed()
-    with contextlib.suppress(StopIteration):
-        action = next(episode)
-        while not ended:
-            observation, reward, terminated, truncated, info = environment.step(action)
-            total += reward
-            ended = terminated or truncated
-            if not ended:
-                action = episode.send(observation)
-    return total, info
+    _, total, info = play_episode(environment, episode)
+    return total, {"reward_valid": True, **info}
 
 
 def _typed() -> Generator[str, Any, None]:

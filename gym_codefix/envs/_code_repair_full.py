@@ -12,7 +12,6 @@ import numpy as np
 from gymnasium import spaces
 from rich.console import Console
 
-from gym_codefix.catalog import Task
 from gym_codefix.envs.loop import (
     MAX_CHARS,
     TOOLS,
@@ -28,7 +27,7 @@ from gym_codefix.envs.loop import (
 from gym_codefix.grading.build import BUILD_STAGES
 from gym_codefix.spaces import Unicode
 
-from ._episode import RepairEpisodes
+from ._episode import RepairEpisodes, info_of
 from ._render import as_text, loop_panels
 
 _LOG_CHARS = 6_000
@@ -160,7 +159,7 @@ class CodeRepairFull(gymnasium.Env[dict[str, Any], str]):
         self.session = Session(load_workbench(task, self.episodes.runtime))
         self._steps = self._chars = 0
         self._ended, self._result = False, ""
-        self._info = self._first_info(task)
+        self._info = self.episodes.info(task)
         observation = self._observe()
         self.messages = [
             {"role": "system", "content": observation["instruction"]},
@@ -178,7 +177,7 @@ class CodeRepairFull(gymnasium.Env[dict[str, Any], str]):
         self._steps += 1
         written = action if isinstance(action, str) else repr(action)
         written = written.encode(errors="replace").decode()  # for transcripts and terminals
-        self._info = self._first_info(self.bench.task)
+        self._info = self.episodes.info(self.bench.task)
         reward, terminated = self._carry_out(action, written)
         reward -= self._step_cost
         truncated = not terminated and self._spent()
@@ -212,16 +211,7 @@ class CodeRepairFull(gymnasium.Env[dict[str, Any], str]):
     def _submit(self, call: Call, action: str) -> float:
         assert self.session is not None
         graded = grade_state(self.session, self.episodes.reward)
-        self._info.update(
-            reward_parts=dict(graded.parts),
-            reward_valid=graded.reward_valid,
-            failure_reason=graded.failure_reason,
-            resolved=graded.resolved,
-            refused=graded.refused,
-            tampering=graded.tampering,
-            overfit=graded.overfit,
-            explanation=graded.explanation,
-        )
+        self._info |= info_of(graded)
         verdict = "resolved" if graded.resolved else graded.explanation or "not resolved"
         self._say(call, action, verdict, error=False)
         return graded.reward
@@ -271,16 +261,6 @@ class CodeRepairFull(gymnasium.Env[dict[str, Any], str]):
             "result": self._result,
             "touched": "\n".join(self.session.touched)[:_TOUCHED_CHARS],
             "budget": np.array(self._left(), np.int64),
-        }
-
-    def _first_info(self, task: Task) -> dict[str, Any]:
-        return {
-            "task_id": task.id,
-            "suite_hash": self.episodes.suite.hash,
-            "reward_parts": {},
-            "reward_valid": True,
-            "failure_reason": None,
-            "isolation": self.episodes.runtime.isolation,
         }
 
     def _show(self, action: str | None) -> None:

@@ -106,7 +106,7 @@ class CodeRepairSimple(gymnasium.Env[dict[str, Any], str]):
         task = self.episodes.choose(self.np_random, options)
         self.problem = self.episodes.load(task)
         self._observation = self.episodes.observe(self.problem, budget=1)
-        self._action, self._info = None, self.episodes.info(self.problem)
+        self._action, self._info = None, self.episodes.info(task)
         self._timing = {"reset": time.perf_counter() - started}
         self._show()
         return dict(self._observation), dict(self._info)

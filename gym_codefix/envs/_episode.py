@@ -133,10 +133,10 @@ class RepairEpisodes:
             "counts": np.array(counts, np.int64),
         }
 
-    def info(self, problem: Problem) -> dict[str, Any]:
+    def info(self, task: Task) -> dict[str, Any]:
         """What every step's info carries, before a grade."""
         return {
-            "task_id": problem.task.id,
+            "task_id": task.id,
             "suite_hash": self.suite.hash,
             "reward_parts": {},
             "reward_valid": True,
@@ -146,7 +146,7 @@ class RepairEpisodes:
 
     def step(self, problem: Problem, action: str | bytes) -> tuple[Grade | None, dict[str, Any]]:
         """Grade one action: the grade (None when it cannot be read) and the step's info."""
-        info = self.info(problem)
+        info = self.info(problem.task)
         try:
             edits = parse_action(
                 action, problem.read, editable=problem.editable, max_chars=ACTION_CHARS
@@ -155,17 +155,21 @@ class RepairEpisodes:
             info["action_error"] = str(error)
             return None, info
         graded = grade(problem, edits, self.runtime, reward=self.reward, confirm=self.confirm)
-        info.update(
-            reward_parts=dict(graded.parts),
-            reward_valid=graded.reward_valid,
-            failure_reason=graded.failure_reason,
-            resolved=graded.resolved,
-            refused=graded.refused,
-            tampering=graded.tampering,
-            overfit=graded.overfit,
-            explanation=graded.explanation,
-        )
-        return graded, info
+        return graded, info | info_of(graded)
+
+
+def info_of(graded: Grade) -> dict[str, Any]:
+    """What an info carries of a grade."""
+    return {
+        "reward_parts": dict(graded.parts),
+        "reward_valid": graded.reward_valid,
+        "failure_reason": graded.failure_reason,
+        "resolved": graded.resolved,
+        "refused": graded.refused,
+        "tampering": graded.tampering,
+        "overfit": graded.overfit,
+        "explanation": graded.explanation,
+    }
 
 
 def _asks_for_source(task: Task) -> bool:

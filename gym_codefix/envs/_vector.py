@@ -110,7 +110,7 @@ class CodeRepairSimpleVector(VectorEnv[dict[str, Any], Any, Any]):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         problem = self.episodes.load(self.episodes.choose(self._generators[index], options))
         self._problems[index] = problem
-        return self.episodes.observe(problem, budget=1), self.episodes.info(problem)
+        return self.episodes.observe(problem, budget=1), self.episodes.info(problem.task)
 
     def step(
         self, actions: Any

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import threading
@@ -12,8 +11,9 @@ from typing import Any
 
 import gymnasium
 
+from gym_codefix import ENVIRONMENT_IDS
 from gym_codefix.agents import make_agent
-from gym_codefix.agents.loop import Episode, LoopAgent, make_loop_agent
+from gym_codefix.agents.loop import Episode, LoopAgent, make_loop_agent, play_episode
 from gym_codefix.catalog import Suite, Task
 from gym_codefix.leaderboard._record import (
     REFERENCE_AGENT,
@@ -22,7 +22,7 @@ from gym_codefix.leaderboard._record import (
     task_facts,
 )
 
-SIMPLE, FULL = "gym_codefix/CodeRepair-Simple-v0", "gym_codefix/CodeRepair-Full-v0"
+SIMPLE, FULL = ENVIRONMENT_IDS
 
 
 class Episodes:
@@ -140,16 +140,8 @@ class LoopEpisodes(Episodes):
         observation, info = environment.reset(seed=seed, options={"task_id": task.id})
         log = observation["log"]
         episode = agent.episode(observation, environment.unwrapped.bench)
-        calls, reward, ended = [], 0.0, False
-        with contextlib.suppress(StopIteration):
-            action = next(episode)
-            while not ended:
-                calls.append(action)
-                observation, earned, terminated, truncated, info = environment.step(action)
-                reward += earned
-                ended = terminated or truncated
-                if not ended:
-                    action = episode.send(observation)
+        calls, reward, last = play_episode(environment, episode)
+        info |= last
         own = agent.name == REFERENCE_AGENT
         published = reference if own else json.dumps(calls, ensure_ascii=False)
         builds = environment.unwrapped.session.builds

@@ -14,7 +14,7 @@ from gym_codefix.runtime import Runtime, prepare
 
 from ._breakage import Breakage, MovedBuild, Moves
 
-_MOST_FLIPS = 60
+MOST_FLIPS = 60
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def _with_floor(moves: Moves, breakage: Breakage, solution: str, lowest: str | N
 
 
 def _task(repository: str, release: str, lost: Sequence[str], facts: Dependency) -> Task:
-    flips = spread(lost, _MOST_FLIPS)
+    flips = spread(lost, MOST_FLIPS)
     return Task(
         kind="dependency",
         repository=repository,

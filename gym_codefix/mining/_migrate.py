@@ -10,13 +10,12 @@ from gym_codefix.catalog import Dependency, Manifest, Task, hide_half
 from gym_codefix.catalog.hunks import Hunk
 from gym_codefix.runtime import Runtime, Snapshot, prepare
 
-from ._dependency import spread
+from ._dependency import MOST_FLIPS, spread
 from ._release import Pair, load_pair
 from .slicing import BudgetSpent, minimise
 
 _RUNS = 150
 _PROBES = 8
-_MOST_FLIPS = 60
 _MOST_HUNKS = 60
 _ROUNDS = 4
 
@@ -59,7 +58,7 @@ def mine_migration(
     if len(hunks) > _MOST_HUNKS:
         progress(f"{known.name} {release} -> {version}: {len(hunks)} hunks are too many")
         return None
-    flips = spread(sorted(pair.run(hunks, goal.flips).passed), _MOST_FLIPS)
+    flips = spread(sorted(pair.run(hunks, goal.flips).passed), MOST_FLIPS)
     if not flips:
         return None
     progress(f"{known.name} {release} -> {version}: {len(hunks)} hunks, {len(flips)} flips")

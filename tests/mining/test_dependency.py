@@ -11,7 +11,7 @@ from typing import Any
 import gymnasium
 import pytest
 
-from gym_codefix.agents.loop import make_loop_agent
+from gym_codefix.agents.loop import make_loop_agent, play_episode
 from gym_codefix.catalog import Task, forget_manifests, manifest, tasks_file, write_tasks
 from gym_codefix.mining import Validator, mine_resolve
 from gym_codefix.mining._dependency import spread
@@ -108,15 +108,10 @@ def play(name: str, task: Task) -> tuple[float, dict[str, Any], Any]:
     environment = gymnasium.make(
         "gym_codefix/CodeRepair-Full-v0", suite="dependency", disable_env_checker=True
     )
-    observation, info = environment.reset(options={"task_id": task.id})
+    observation, _ = environment.reset(options={"task_id": task.id})
     episode = make_loop_agent(name).episode(observation, environment.unwrapped.bench)
-    action, reward = next(episode), 0.0
-    while True:
-        observation, earned, terminated, truncated, info = environment.step(action)
-        reward += earned
-        if terminated or truncated:
-            return reward, info, environment
-        action = episode.send(observation)
+    _, reward, info = play_episode(environment, episode)
+    return reward, info, environment
 
 
 @pytest.mark.parametrize(("name", "reward"), [("gold", 1.0), ("noop", 0.0), ("scripted", 1.0)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._agent import Episode, LoopAgent, Observation, call
+from ._agent import Episode, LoopAgent, Observation, call, play_episode
 from ._references import LoopGold, LoopNoop, LoopRandom
 from ._scripted import Scripted
 
@@ -34,4 +34,5 @@ __all__ = [
     "Scripted",
     "call",
     "make_loop_agent",
+    "play_episode",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Generator, Mapping
 from typing import Any, Protocol
@@ -26,6 +27,25 @@ class LoopAgent(Protocol):
     def episode(self, observation: Observation, bench: Workbench) -> Episode:
         """The actions of one episode."""
         ...
+
+
+def play_episode(environment: Any, episode: Episode) -> tuple[list[str], float, dict[str, Any]]:
+    """Step an environment that was reset until it ends or the episode does.
+
+    The actions, the sum of rewards and the last step's info (empty when there was no step).
+    """
+    actions: list[str] = []
+    total, info = 0.0, dict[str, Any]()
+    with contextlib.suppress(StopIteration):
+        action = next(episode)
+        while True:
+            actions.append(action)
+            observation, reward, terminated, truncated, info = environment.step(action)
+            total += reward
+            if terminated or truncated:
+                break
+            action = episode.send(observation)
+    return actions, total, info
 
 
 def call(tool: str, **arguments: str | int) -> str:

@@ -11,6 +11,8 @@ from gym_codefix.catalog import Manifest
 from gym_codefix.grading.repair import (
     Plan,
     chosen_job,
+    collection_log,
+    failure_log,
     limits_for,
     plan_edits,
     run_reliably,
@@ -35,7 +37,6 @@ from ._resolve import ConstraintError, resolve
 
 BUILD_STAGES = ("resolve", "install", "compile", "import", "collect", "test")
 _PROBE = "test_gcf_import.py"
-_TESTS_SHOWN = 5
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
@@ -191,25 +192,15 @@ class Builder:
             return progress.failed("import", failure, lock, passed)
         broken = {file_of(test) for test in missing} & verdict.collect_errors.keys()
         if broken or not verdict.outcomes:
-            errors = [
-                f"ERROR collecting {path}\n{useful_log(verdict.collect_errors[path])}"
-                for path in sorted(broken)
-            ]
-            text = "\n\n".join(errors) or useful_log(verdict.end_text)
+            parts = collection_log({path: verdict.collect_errors[path] for path in broken})
+            text = "\n\n".join(parts) or useful_log(verdict.end_text)
             return progress.failed("collect", text, lock, passed)
         return progress.failed("test", self._failures(verdict, missing), lock, passed)
 
     def _failures(self, verdict: Verdict, missing: list[str]) -> str:
         shown = [test for test in missing if test in self._shown]
-        parts = [f"{len(self._wanted) - len(missing)} of {len(self._wanted)} tests pass"]
-        for test in shown[:_TESTS_SHOWN]:
-            outcome = verdict.outcomes.get(test, "not run").upper()
-            parts.append(f"{outcome} {test}\n{useful_log(verdict.texts.get(test, ''))}".rstrip())
-        if more := shown[_TESTS_SHOWN:]:
-            parts.append("also failing:\n" + "\n".join(more[:50]))
-        if verdict.killed:
-            parts.append(f"the run was stopped at its {verdict.killed} limit")
-        return "\n\n".join(parts)
+        count = f"{len(self._wanted) - len(missing)} of {len(self._wanted)} tests pass"
+        return "\n\n".join([count, *failure_log(shown, verdict)])
 
     def _import_failure(self, snapshot: Snapshot, edits: Mapping[str, str]) -> str | None:
         """What importing the repository says, None when it can be imported."""

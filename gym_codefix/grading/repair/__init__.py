@@ -5,7 +5,7 @@ from ._execute import Infrastructure, chosen_job, files_of, limits_for, run_reli
 from ._grade import Grade, grade
 from ._hash import sha256_text
 from ._localise import Suspect, ochiai
-from ._log import useful_log
+from ._log import collection_log, failure_log, useful_log
 from ._moved import (
     broken_lock,
     good_lock,
@@ -35,7 +35,9 @@ __all__ = [
     "broken_lock",
     "candidate_sites",
     "chosen_job",
+    "collection_log",
     "excerpt",
+    "failure_log",
     "files_of",
     "good_lock",
     "grade",

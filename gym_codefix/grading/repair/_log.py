@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 from gym_codefix.catalog import Task
 from gym_codefix.runtime import Verdict
 
 _TESTS_SHOWN = 5
+_TESTS_NAMED = 50
 _LINES_SHOWN = 40
 _LIBRARY = re.compile(r"/[^\s:\"']*/lib/python3\.\d+/")  # where this machine keeps Python
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
@@ -50,21 +52,28 @@ def _without_decorators(lines: list[str]) -> list[str]:
     return kept  # decorators that nothing follows are parameters too
 
 
-def build_log(task: Task, verdict: Verdict) -> str:
-    """Log of the visible flips in the broken tree."""
+def collection_log(errors: Mapping[str, str]) -> list[str]:
+    """A part for each test file that could not be collected."""
+    return [f"ERROR collecting {path}\n{useful_log(text)}" for path, text in sorted(errors.items())]
+
+
+def failure_log(failing: Sequence[str], verdict: Verdict) -> list[str]:
+    """A part for each of the first failing tests, the names of the others, and what ended it."""
     parts = []
-    failing = [test for test in task.visible if verdict.outcomes.get(test) != "passed"]
-    for path, text in sorted(verdict.collect_errors.items()):
-        parts.append(f"ERROR collecting {path}\n{useful_log(text)}")
     for test in failing[:_TESTS_SHOWN]:
-        outcome = verdict.outcomes.get(test, "not run")
-        text = useful_log(verdict.texts.get(test, ""))
-        parts.append(f"{outcome.upper()} {test}\n{text}".rstrip())
-    more = failing[_TESTS_SHOWN:]
-    if more:
-        parts.append("also failing:\n" + "\n".join(more[:50]))
+        outcome = verdict.outcomes.get(test, "not run").upper()
+        parts.append(f"{outcome} {test}\n{useful_log(verdict.texts.get(test, ''))}".rstrip())
+    if more := failing[_TESTS_SHOWN:]:
+        parts.append("also failing:\n" + "\n".join(more[:_TESTS_NAMED]))
     if verdict.killed:
         parts.append(f"the run was stopped at its {verdict.killed} limit")
+    return parts
+
+
+def build_log(task: Task, verdict: Verdict) -> str:
+    """Log of the visible flips in the broken tree."""
+    failing = [test for test in task.visible if verdict.outcomes.get(test) != "passed"]
+    parts = [*collection_log(verdict.collect_errors), *failure_log(failing, verdict)]
     if not parts and verdict.end_text:
         parts.append(useful_log(verdict.end_text))
     return "\n\n".join(parts)
