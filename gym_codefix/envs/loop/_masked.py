@@ -9,8 +9,11 @@ from gym_codefix.catalog.hunks import split_lines
 from gym_codefix.catalog.syntax import parse
 
 
-def without_functions(text: str, names: Collection[str]) -> str:
+def without_functions(text: str, names: Collection[str], *, stand_in: str = "") -> str:
     """The text with these functions (``name`` or ``Class.name``) as blank lines.
+
+    ``stand_in``: a statement in place of each, for a text that must still run: a class may have
+    nothing else.
 
     A method that its class does not define itself may come from any other: every function of that
     name is left out then. Where the text does not parse, nothing of it is shown.
@@ -26,8 +29,11 @@ def without_functions(text: str, names: Collection[str]) -> str:
     for name, node in functions:
         if name in names or name.rpartition(".")[2] in inherited:
             first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
+            indent = lines[first - 1][: -len(lines[first - 1].lstrip())]
             for place in range(first - 1, node.end_lineno or node.lineno):
                 lines[place] = "\n"
+            if stand_in:
+                lines[first - 1] = f"{indent}{stand_in}\n"
     return "".join(lines)
 
 

@@ -75,12 +75,14 @@ class Workbench:
     def _masks(self) -> dict[str, str]:
         """Test files without the functions that are hidden altogether: an edit could read them."""
         seen = set(map(test_function, self.visible))
-        masks: dict[str, str] = {}
-        for path, function in sorted(set(map(test_function, self.task.hidden)) - seen):
-            text = masks.get(path) or self.snapshot.read(path)
-            if text is not None:
-                masks[path] = without_functions(text, [function])
-        return masks
+        unseen: dict[str, list[str]] = {}
+        for path, function in set(map(test_function, self.task.hidden)) - seen:
+            unseen.setdefault(path, []).append(function)
+        return {
+            path: without_functions(text, functions, stand_in="pass")
+            for path, functions in sorted(unseen.items())
+            if (text := self.snapshot.read(path)) is not None
+        }
 
     @functools.cached_property
     def first(self) -> Build:

@@ -46,3 +46,11 @@ def test_lines_are_counted_as_the_parser_does() -> None:
 
 def test_what_does_not_parse_is_not_shown() -> None:
     assert without_functions("def test_a(:\n", ["test_a"]) == ""
+
+
+def test_a_class_of_hidden_tests_alone_still_runs() -> None:
+    text = without_functions(TEXT, ["Base.test_a", "Derived.test_b"], stand_in="pass")
+    assert "SECRET" not in text and len(text.splitlines()) == len(TEXT.splitlines())
+    names: dict[str, object] = {}
+    exec(compile(text, "masked", "exec"), names)
+    assert "test_c" in names and "Derived" in names
