@@ -8,11 +8,13 @@ import click
 
 from gym_codefix._cli import doctor, episodes, leaderboard, repos, tasks
 from gym_codefix.catalog import CatalogError
+from gym_codefix.chat import ChatError
 from gym_codefix.leaderboard import LeaderboardError
 from gym_codefix.runtime import IsolationUnavailable, NotPrepared, PrepareError, StoreError
 
 _EXPECTED = (
     CatalogError,
+    ChatError,
     IsolationUnavailable,
     LeaderboardError,
     NotPrepared,

@@ -14,11 +14,11 @@ from rich.console import Console
 
 from gym_codefix import ENVIRONMENT_IDS
 from gym_codefix.agents import AGENTS, make_agent
-from gym_codefix.agents.loop import LOOP_AGENTS, make_loop_agent, play_episode
+from gym_codefix.agents.loop import LOOP_AGENT_FORMS, make_loop_agent, play_episode
 from gym_codefix.catalog import select
 from gym_codefix.console import Steps
 
-_AGENT_HELP = f"{', '.join(AGENTS)}; of CodeRepair-Full: {', '.join(LOOP_AGENTS)}"
+_AGENT_HELP = f"{', '.join(AGENTS)}; of CodeRepair-Full: {', '.join(LOOP_AGENT_FORMS)}"
 _ENVIRONMENTS = {env_id.partition("/")[2].rpartition("-v")[0]: env_id for env_id in ENVIRONMENT_IDS}
 _which = click.option(
     "--env",
@@ -93,7 +93,7 @@ def _play_loop(
 ) -> tuple[float, dict[str, Any]]:
     """Until the episode ends or nothing more is typed: a call a line."""
     episode = agent.episode(observation, environment.unwrapped.bench) if agent else _typed()
-    _, total, info = play_episode(environment, episode)
+    total, info = play_episode(environment, episode, [])
     return total, {"reward_valid": True, **info}
 
 
@@ -124,11 +124,15 @@ def bench(
     """Run agents over a suite and write their rows and records.
 
     An agent of your own is a class with name, parameters and act(observation, problem, runtime),
-    made as MyAgent(seed=SEED); its module is also looked for in the current folder.
+    for CodeRepair-Full episode(observation, bench), made as MyAgent(seed=SEED); its module is also
+    looked for in the current folder. A language model is model:MODEL@http://HOST:PORT/v1 (any
+    OpenAI-compatible server; its key in OPENAI_API_KEY) or model:FOLDER.
 
     \b
     Example: gym-codefix bench --suite embedded --agent random --agent gold --out /tmp/board
     Example: gym-codefix bench --suite lite --agent my_module:MyAgent --out /tmp/board
+    Example: gym-codefix bench --env CodeRepair-Full --agent model:NAME@http://localhost:8000/v1 \
+        --out /tmp/board
     """
     from gym_codefix.leaderboard import build_page, render_table, run_agent
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-
 from ._agent import Agent, as_action
+from ._load import load_agent
 from ._references import Gold, Noop, Random
 from ._search import Search
 
@@ -17,7 +16,7 @@ def make_agent(name: str, *, seed: int = 0) -> Agent:
     ``module:name`` is your own: ``name(seed=seed)`` must give an `Agent`.
     """
     if ":" in name:
-        return _load(name, seed)
+        return load_agent(name, seed, "act")  # type: ignore[no-any-return]
     kind, _, attempts = name.partition("@")
     if kind == "search" and attempts.isdigit() and int(attempts):
         return Search(int(attempts))
@@ -30,20 +29,14 @@ def make_agent(name: str, *, seed: int = 0) -> Agent:
     raise ValueError(f"unknown agent {name!r}; valid: {', '.join(AGENTS)} (K a whole number)")
 
 
-def _load(name: str, seed: int) -> Agent:
-    module, _, factory = name.partition(":")
-    try:
-        make = getattr(importlib.import_module(module), factory)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"agent {name!r}: {error}") from error
-    try:
-        agent = make(seed=seed)
-    except TypeError as error:
-        raise ValueError(f"agent {name!r}: {factory}(seed={seed}) fails: {error}") from error
-    for wanted in ("name", "parameters", "act"):
-        if not hasattr(agent, wanted):
-            raise ValueError(f"agent {name!r}: what it makes has no attribute {wanted!r}")
-    return agent  # type: ignore[no-any-return]  # what was imported has no type
-
-
-__all__ = ["AGENTS", "Agent", "Gold", "Noop", "Random", "Search", "as_action", "make_agent"]
+__all__ = [
+    "AGENTS",
+    "Agent",
+    "Gold",
+    "Noop",
+    "Random",
+    "Search",
+    "as_action",
+    "load_agent",
+    "make_agent",
+]

@@ -29,12 +29,14 @@ class LoopAgent(Protocol):
         ...
 
 
-def play_episode(environment: Any, episode: Episode) -> tuple[list[str], float, dict[str, Any]]:
+def play_episode(
+    environment: Any, episode: Episode, actions: list[str]
+) -> tuple[float, dict[str, Any]]:
     """Step an environment that was reset until it ends or the episode does.
 
-    The actions, the sum of rewards and the last step's info (empty when there was no step).
+    The sum of rewards and the last step's info (empty when there was no step); what was done is
+    put into ``actions``. Raises ChatError where the agent is a model that gives no answer.
     """
-    actions: list[str] = []
     total, info = 0.0, dict[str, Any]()
     with contextlib.suppress(StopIteration):
         action = next(episode)
@@ -45,7 +47,7 @@ def play_episode(environment: Any, episode: Episode) -> tuple[list[str], float, 
             if terminated or truncated:
                 break
             action = episode.send(observation)
-    return actions, total, info
+    return total, info
 
 
 def call(tool: str, **arguments: str | int) -> str:
