@@ -13,6 +13,10 @@ if ENVIRONMENT_IDS[0] not in registry:
         entry_point="gym_codefix.envs:CodeRepairSimple",
         vector_entry_point="gym_codefix.envs:CodeRepairSimpleVector",
     )
-    register(id=ENVIRONMENT_IDS[1], entry_point="gym_codefix.envs:CodeRepairFull")
+    register(
+        id=ENVIRONMENT_IDS[1],
+        entry_point="gym_codefix.envs:CodeRepairFull",
+        vector_entry_point="gym_codefix.envs:CodeRepairFullVector",
+    )
 
 __all__ = ["ENVIRONMENT_IDS"]

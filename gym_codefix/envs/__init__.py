@@ -2,6 +2,11 @@
 
 from ._code_repair_full import CodeRepairFull
 from ._code_repair_simple import CodeRepairSimple
-from ._vector import CodeRepairSimpleVector
+from ._vector import CodeRepairFullVector, CodeRepairSimpleVector
 
-__all__ = ["CodeRepairFull", "CodeRepairSimple", "CodeRepairSimpleVector"]
+__all__ = [
+    "CodeRepairFull",
+    "CodeRepairFullVector",
+    "CodeRepairSimple",
+    "CodeRepairSimpleVector",
+]

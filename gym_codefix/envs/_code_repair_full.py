@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium import spaces
 from rich.console import Console
 
+from gym_codefix.chat import open_chat
 from gym_codefix.envs.loop import (
     MAX_CHARS,
     TOOLS,
@@ -23,6 +24,7 @@ from gym_codefix.envs.loop import (
     instruction_of,
     load_workbench,
     parse_call,
+    second_opinion,
 )
 from gym_codefix.grading.build import BUILD_STAGES
 from gym_codefix.spaces import Unicode
@@ -68,6 +70,9 @@ class CodeRepairFull(gymnasium.Env[dict[str, Any], str]):
 
     ## Arguments
     As CodeRepair-Simple, and `max_steps`, `build_seconds`, `max_chars` (of results), `step_cost`.
+    `second_judge`: a language model, `MODEL@http://HOST:PORT/v1` or a folder, that is asked whether
+    a resolved repair lost anything; `info["second_judge"]` has its answer, which can only take the
+    reward away; what cannot be read is ignored.
 
     ## Version History
     * v0: first.
@@ -91,6 +96,7 @@ class CodeRepairFull(gymnasium.Env[dict[str, Any], str]):
         build_seconds: float = 600.0,
         max_chars: int = 200_000,
         step_cost: float = 0.0,
+        second_judge: str | None = None,
         render_mode: str | None = None,
     ) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
@@ -118,6 +124,7 @@ class CodeRepairFull(gymnasium.Env[dict[str, Any], str]):
         )
         self._limits = (max_steps, build_seconds, max_chars)
         self._step_cost = step_cost
+        self._second = open_chat(second_judge, max_tokens=200) if second_judge else None
         self.observation_space = spaces.Dict(
             {
                 "instruction": Unicode(_INSTRUCTION_CHARS),
@@ -211,6 +218,10 @@ class CodeRepairFull(gymnasium.Env[dict[str, Any], str]):
     def _submit(self, call: Call, action: str) -> float:
         assert self.session is not None
         graded = grade_state(self.session, self.episodes.reward)
+        if self._second is not None:
+            graded, opinion = second_opinion(self.session, graded, self._second)
+            if opinion is not None:
+                self._info["second_judge"] = {"lost": opinion.lost, "answer": opinion.text}
         self._info |= info_of(graded)
         verdict = "resolved" if graded.resolved else graded.explanation or "not resolved"
         self._say(call, action, verdict, error=False)

@@ -1,23 +1,22 @@
-"""Many repair episodes at once, graded through one executor."""
+"""Many episodes at once, their work done by one executor."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Callable, Collection
+from concurrent.futures import Executor, ProcessPoolExecutor
 from typing import Any
 
 import numpy as np
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
+from gymnasium.utils.seeding import np_random
 
 from gym_codefix.grading.repair import Problem
 
+from ._batched import BatchedEpisodes, Started, Stepped
+from ._code_repair_full import CodeRepairFull
 from ._episode import RepairEpisodes, step_anywhere
 
-_WORKERS = 2
 
-
-class CodeRepairSimpleVector(VectorEnv[dict[str, Any], Any, Any]):
+class CodeRepairSimpleVector(BatchedEpisodes):
     """The vector entry point of CodeRepair-Simple.
 
     Arguments as ``CodeRepairSimple``, and ``executor``: any ``concurrent.futures.Executor``
@@ -26,12 +25,6 @@ class CodeRepairSimpleVector(VectorEnv[dict[str, Any], Any, Any]):
     After an episode's end the next step resets it (autoreset mode NEXT_STEP). ``close`` leaves a
     passed executor open.
     """
-
-    metadata: dict[str, Any] = {  # noqa: RUF012 - gymnasium declares it so
-        "render_modes": [],
-        "render_fps": 1,
-        "autoreset_mode": AutoresetMode.NEXT_STEP,
-    }
 
     def __init__(
         self,
@@ -48,12 +41,7 @@ class CodeRepairSimpleVector(VectorEnv[dict[str, Any], Any, Any]):
         executor: Executor | None = None,
         render_mode: str | None = None,
     ) -> None:
-        if render_mode is not None:
-            raise ValueError("the vector environment does not render; render_mode must be None")
-        if num_envs < 1:
-            raise ValueError(f"num_envs must be at least 1, not {num_envs}")
-        self.num_envs = num_envs
-        self.render_mode = None
+        super().__init__(num_envs, executor, render_mode)
         self.episodes = RepairEpisodes(
             suite=suite,
             split=split,
@@ -64,94 +52,56 @@ class CodeRepairSimpleVector(VectorEnv[dict[str, Any], Any, Any]):
             isolation=isolation,
             confirm=confirm,
         )
-        self.single_observation_space = self.episodes.observation_space
-        self.single_action_space = self.episodes.action_space
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
-        self._own_executor = executor is None
-        self._executor = executor or ThreadPoolExecutor(_WORKERS)
+        self._use_spaces(self.episodes.observation_space, self.episodes.action_space)
         self._generators = [np.random.default_rng() for _ in range(num_envs)]
-        self._problems: list[Problem | None] = [None] * num_envs
-        self._ended = np.zeros(num_envs, bool)
+        self._problems: dict[int, Problem] = {}
 
-    def _batch(self, observations: list[dict[str, Any]]) -> dict[str, Any]:
-        batched: dict[str, Any] = {}
-        for key, space in self.episodes.observation_space.spaces.items():
-            values = [observation[key] for observation in observations]
-            batched[key] = np.stack(values) if space.shape is not None else tuple(values)
-        return batched
-
-    def reset(
-        self,
-        *,
-        seed: int | list[int | None] | None = None,
-        options: dict[str, Any] | None = None,
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start every episode; environment i is seeded like a single one with ``seed + i``."""
-        seeds = (
-            seed
-            if isinstance(seed, list)
-            else [None if seed is None else seed + i for i in range(self.num_envs)]
-        )
-        if len(seeds) != self.num_envs:
-            raise ValueError(f"{self.num_envs} seeds are needed, not {len(seeds)}")
-        for index, value in enumerate(seeds):
-            if value is not None:
-                self._generators[index] = _generator(value)
-        started = [self._start(index, options) for index in range(self.num_envs)]
-        self._ended[:] = False
-        infos: dict[str, Any] = {}
-        for index, (_, info) in enumerate(started):
-            infos = self._add_info(infos, info, index)
-        return self._batch([observation for observation, _ in started]), infos
-
-    def _start(
-        self, index: int, options: dict[str, Any] | None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _start(self, index: int, seed: int | None, options: dict[str, Any] | None) -> Started:
+        if seed is not None:
+            self._generators[index] = np_random(seed)[0]
         problem = self.episodes.load(self.episodes.choose(self._generators[index], options))
         self._problems[index] = problem
         return self.episodes.observe(problem, budget=1), self.episodes.info(problem.task)
 
-    def step(
-        self, actions: Any
-    ) -> tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Grade the whole batch; ended episodes are reset instead."""
-        if len(actions) != self.num_envs:
-            raise ValueError(f"{self.num_envs} actions are needed, not {len(actions)}")
-        jobs = {}
-        for index, problem in enumerate(self._problems):
-            if problem is None:
-                raise RuntimeError("call reset() before step()")
-            if not self._ended[index]:
-                jobs[index] = self._executor.submit(
-                    step_anywhere, self.episodes.settings, problem.task.id, actions[index]
-                )
-        observations: list[dict[str, Any]] = []
-        infos: dict[str, Any] = {}
-        rewards = np.zeros(self.num_envs)
-        terminated = np.zeros(self.num_envs, bool)
-        for index, problem in enumerate(self._problems):
-            if index in jobs:
-                graded, info = jobs[index].result()
-                rewards[index] = 0.0 if graded is None else graded.reward
-                terminated[index] = True
-                assert problem is not None
-                observations.append(self.episodes.observe(problem, budget=0))
-            else:
-                observation, info = self._start(index, None)
-                observations.append(observation)
-            infos = self._add_info(infos, info, index)
-        self._ended = terminated.copy()
-        truncated = np.zeros(self.num_envs, bool)
-        return self._batch(observations), rewards, terminated, truncated, infos
+    def _work(self, index: int, action: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return step_anywhere, (self.episodes.settings, self._problems[index].task.id, action)
 
-    def close_extras(self, **_: Any) -> None:
-        """End the threads of our own executor."""
-        if self._own_executor:
-            self._executor.shutdown()
+    def _outcome(self, index: int, result: Any) -> Stepped:
+        graded, info = result
+        reward = 0.0 if graded is None else graded.reward
+        return self.episodes.observe(self._problems[index], budget=0), reward, True, False, info
 
 
-def _generator(seed: int) -> np.random.Generator:
-    from gymnasium.utils.seeding import np_random
+class CodeRepairFullVector(BatchedEpisodes):
+    """The vector entry point of CodeRepair-Full.
 
-    return np_random(seed)[0]
+    Arguments as ``CodeRepairFull``, and ``executor``: one of threads (default: two of them; the
+    builds are child processes), since the state of an episode stays in this process.
+    After an episode's end the next step resets it (autoreset mode NEXT_STEP). ``close`` leaves a
+    passed executor open.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        executor: Executor | None = None,
+        render_mode: str | None = None,
+        **arguments: Any,
+    ) -> None:
+        if isinstance(executor, ProcessPoolExecutor):
+            raise ValueError("executor must be one of threads: an episode's state stays here")
+        super().__init__(num_envs, executor, render_mode)
+        self.environments = [CodeRepairFull(**arguments) for _ in range(num_envs)]
+        single = self.environments[0]
+        self._use_spaces(single.observation_space, single.action_space)
+
+    def _start(self, index: int, seed: int | None, options: dict[str, Any] | None) -> Started:
+        return self.environments[index].reset(seed=seed, options=options)
+
+    def _work(self, index: int, action: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return self.environments[index].step, (action,)
+
+    def _outcome(self, index: int, result: Any) -> Stepped:
+        stepped: Stepped = result
+        return stepped

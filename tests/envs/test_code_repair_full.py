@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import gymnasium
@@ -235,3 +237,47 @@ def test_a_fault_of_ours_is_told_for_its_step_only(
         assert "not your fault" in observation["result"]
     _, _, _, _, info = env.step(call("validate_and_build"))
     assert info["reward_valid"] and info["failure_reason"] is None
+
+
+def test_the_vector_environment_equals_single_ones(env: Any) -> None:
+    vector = gymnasium.make_vec(ID, num_envs=3, max_steps=4)
+    observations, infos = vector.reset(seed=5)
+    patches, logs = [], []
+    for index in range(3):
+        observation, info = env.reset(seed=5 + index)
+        assert info["task_id"] == infos["task_id"][index]
+        logs.append(observation["log"])
+        patches.append(reference(env))
+    assert list(observations["log"]) == logs
+    vector.step([call("edit", patch=patches[0]), call("read_log"), call("edit", patch=patches[2])])
+    observations, *_ = vector.step([call("validate_and_build")] * 3)
+    assert [stage == "" for stage in observations["stage"]] == [True, False, True]
+    _, rewards, terminated, truncated, infos = vector.step([call("submit")] * 2 + ["nonsense"])
+    assert list(rewards) == [1, 0, 0] and list(terminated) == [True, True, False]
+    assert "no JSON" in infos["action_error"][2]
+    last = [call("read_log")] * 3
+    observations, rewards, terminated, truncated, _ = vector.step(last)  # resets the first two
+    assert list(truncated) == [False, False, True] and not terminated.any()
+    assert observations["budget"].shape == (3, 3) and observations["budget"][0][0] == 4
+    vector.close()
+    vector.close()
+
+
+def test_the_state_of_a_loop_stays_in_this_process() -> None:
+    context = multiprocessing.get_context("spawn")
+    with (
+        ProcessPoolExecutor(1, mp_context=context) as pool,
+        pytest.raises(ValueError, match="threads"),
+    ):
+        gymnasium.make_vec(ID, num_envs=2, executor=pool)
+
+
+def test_what_does_not_parse_fails_at_its_stage(env: Any) -> None:
+    env.reset(seed=1)
+    path = env.unwrapped.bench.snapshot.source_files()[0]
+    env.step(call("edit", patch=f"{path}:0+| def broken(:"))
+    observation, _, _, _, info = env.step(call("validate_and_build"))
+    assert observation["stage"] == "compile" and path in observation["log"]
+    assert "action_error" not in info
+    _, reward, terminated, *_ = env.step(call("submit"))
+    assert (reward, terminated) == (0, True)

@@ -2,7 +2,7 @@
 
 from ._api import api_documents
 from ._call import MAX_CHARS, Call, CallError, parse_call
-from ._grade import grade_state
+from ._grade import grade_state, second_opinion
 from ._history import NameChange, history_documents, name_history, public_names
 from ._instruction import instruction_of
 from ._retrieve import Document, Hit, Index
@@ -35,6 +35,7 @@ __all__ = [
     "name_history",
     "parse_call",
     "public_names",
+    "second_opinion",
     "source_documents",
     "tool_schema",
 ]

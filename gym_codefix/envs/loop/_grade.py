@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from gym_codefix.chat import Chat
 from gym_codefix.grading.build import BUILD_STAGES
+from gym_codefix.grading.judge import Opinion, ask_opinion
 from gym_codefix.grading.repair import REWARDS, Grade, Infrastructure, grade
 from gym_codefix.runtime import PrepareError, Start, StoreError
 
@@ -25,6 +29,22 @@ def grade_state(session: Session, reward: str) -> Grade:
     if bench.problem is not None:
         return grade(bench.problem, session.edits, bench.runtime, reward=reward)
     return _grade_versions(session, reward)
+
+
+def second_opinion(session: Session, graded: Grade, chat: Chat) -> tuple[Grade, Opinion | None]:
+    """What a model says of a repair that is otherwise resolved, and the grade after that.
+
+    Its opinion can only take the reward away. None, and the grade as it was, where there is
+    nothing to ask: not resolved, or only versions were changed.
+    """
+    if not (graded.resolved and session.edits):
+        return graded, None
+    before = {path: session.bench.read(path) or "" for path in session.edits}
+    opinion = ask_opinion(chat, before, session.edits)
+    if opinion.lost:
+        why = "the second judge finds that something was lost"
+        graded = replace(graded, reward=0.0, resolved=False, explanation=why)
+    return graded, opinion
 
 
 def _grade_versions(session: Session, reward: str) -> Grade:

@@ -17,6 +17,7 @@ from gym_codefix.grading.build import (
     Build,
     ConstraintError,
     check_constraints,
+    compile_fault,
 )
 from gym_codefix.grading.patch import ActionError, parse_action
 from gym_codefix.grading.policy import refuse
@@ -201,7 +202,7 @@ class Session:
 
     def _build(self) -> str:
         # What the policy refuses would be refused when it is submitted, and could meanwhile read
-        # what is hidden and tell of it in the log.
+        # what is hidden and tell of it in the log. What does not compile never runs.
         if (reason := self._refusal()) is not None:
             raise ToolError(f"refused: {reason}")
         started = time.monotonic()
@@ -226,6 +227,8 @@ class Session:
         return Start.BASE if self.bench.task.hidden else Start.TEMPLATE
 
     def _refusal(self) -> str | None:
+        if any(compile_fault(text, path) for path, text in self.edits.items()):
+            return None
         try:
             before = {path: self.bench.read(path) for path in self.edits}
             found = refuse(before, self.edits)

@@ -1,6 +1,6 @@
 """Builds: resolve, install, compile, import, collect, test, with a log of each stage."""
 
-from ._build import BUILD_STAGES, Build, Builder
+from ._build import BUILD_STAGES, Build, Builder, compile_fault
 from ._constraints import CONSTRAINTS_FILE, constraints_of
 from ._resolve import (
     CONSTRAINTS_CHARS,
@@ -20,6 +20,7 @@ __all__ = [
     "ConstraintError",
     "Resolution",
     "check_constraints",
+    "compile_fault",
     "constraints_of",
     "direct_requirements",
     "resolve",

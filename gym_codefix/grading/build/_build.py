@@ -40,6 +40,15 @@ _PROBE = "test_gcf_import.py"
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
+def compile_fault(text: str, path: str) -> str | None:
+    """What keeps a source text from compiling, None when nothing does."""
+    try:
+        compile(text, path, "exec", dont_inherit=True)
+    except _UNREADABLE as error:
+        return str(error) or type(error).__name__
+    return None
+
+
 @dataclass(frozen=True)
 class Build:
     """How far a build came.
@@ -123,10 +132,8 @@ class Builder:
                     return progress.failed("install", str(error))
         with progress.stage("compile"):
             for path, text in sorted(edits.items()):
-                try:
-                    compile(text, path, "exec", dont_inherit=True)
-                except _UNREADABLE as error:
-                    return progress.failed("compile", f"{path}: {error}", lock)
+                if (fault := compile_fault(text, path)) is not None:
+                    return progress.failed("compile", f"{path}: {fault}", lock)
             try:
                 plan = plan_edits(self._snapshot, edits) if edits else None
             except _UNREADABLE as error:
