@@ -41,9 +41,10 @@ benchmark: $(INSTALLED)
 	$(BIN)/python benchmarks/run.py
 
 benchmark-full: $(INSTALLED)
-	$(BIN)/python benchmarks/run.py --agents noop random search@1 search@10 search@100 gold
-	$(BIN)/python benchmarks/run.py --suite full --agents noop search@1 gold
-	$(BIN)/python benchmarks/run.py --env gym_codefix/CodeRepair-Full-v0
+	$(BIN)/python benchmarks/run.py --agents noop random search@1 search@10 search@100 gold \
+		--loop-agents noop random scripted gold
+	$(BIN)/python benchmarks/run.py --env simple --suite full --agents noop search@1 gold
+	$(BIN)/python benchmarks/run.py --env full --suite dependency-lite --loop-agents noop random scripted gold
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,7 +1,7 @@
 """The main job: prepare, run the reference agents on a suite, rank them, write the board.
 
-`python benchmarks/run.py` runs the quick references on `lite`, within ten minutes from nothing;
-`make benchmark-full` adds `search@10` and `search@100`, and the suite `full`.
+`python benchmarks/run.py` runs the quick references on `lite`, in both environments and within ten
+minutes from nothing; `make benchmark-full` adds the slow ones and the other suites.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 from rich.console import Console
 
 from gym_codefix.agents import make_agent
-from gym_codefix.agents.loop import LOOP_AGENTS, make_loop_agent
+from gym_codefix.agents.loop import make_loop_agent
 from gym_codefix.catalog import Task, select
 from gym_codefix.console import Steps
 from gym_codefix.envs.loop import load_workbench
@@ -32,13 +32,15 @@ from gym_codefix.leaderboard import (
     Result,
     build_page,
     read_run,
+    render_columns,
     render_table,
     run_agent,
 )
 from gym_codefix.runtime import PrepareError, StoreError, default_runtime
 
 ROOT = Path(__file__).resolve().parent.parent
-AGENTS = ("noop", "random", "search@1", "gold")
+AGENTS = {SIMPLE: ("noop", "random", "search@1", "gold"), FULL: ("noop", "random", "gold")}
+_CHOICES = {"simple": (SIMPLE,), "full": (FULL,), "both": (SIMPLE, FULL)}
 
 
 def _each_snapshot_first(tasks: Iterable[Task]) -> list[Task]:
@@ -53,7 +55,7 @@ def _each_snapshot_first(tasks: Iterable[Task]) -> list[Task]:
 
 
 def _rows_beside(
-    out: Path, suite_hash: str, names: Container[str]
+    out: Path, suite_hash: str, made: Container[tuple[str, str]]
 ) -> list[tuple[Result, list[EpisodeRecord]]]:
     """Rows of the same tasks that earlier runs left on the board, such as that of a slow agent."""
     found = []
@@ -63,28 +65,34 @@ def _rows_beside(
         except (LeaderboardError, OSError) as error:
             print(f"left out: {error}", file=sys.stderr)
             continue
-        if result.suite.hash == suite_hash and result.agent not in names:
+        if result.suite.hash == suite_hash and _key(result) not in made:
             found.append((result, records))
     return found
 
 
+def _key(result: Result) -> tuple[str, str]:
+    return result.agent, result.board[1]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--env", choices=(SIMPLE, FULL), default=SIMPLE)
-    parser.add_argument("--suite", help="default: lite, of the build loop dependency-lite")
-    parser.add_argument(
-        "--agents", nargs="+", metavar="AGENT", help="default: the quick references"
-    )
+    parser.add_argument("--env", choices=tuple(_CHOICES), default="both")
+    parser.add_argument("--suite", default="lite")
+    parser.add_argument("--agents", nargs="+", metavar="AGENT", help="of CodeRepair-Simple")
+    parser.add_argument("--loop-agents", nargs="+", metavar="AGENT", help="of CodeRepair-Full")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, help="default: leaderboards/SUITE")
     arguments = parser.parse_args()
+    env_ids = _CHOICES[arguments.env]
+    agents: list[tuple[str, Any]] = []
     try:
-        loop = arguments.env == FULL
-        suite = select(arguments.suite or ("dependency-lite" if loop else "lite"))
-        names = arguments.agents or (LOOP_AGENTS if loop else AGENTS)
-        make: Callable[..., Any] = make_loop_agent if loop else make_agent
-        agents = [make(name, seed=arguments.seed) for name in names]
+        suite = select(arguments.suite)
+        for env_id in env_ids:
+            given = arguments.loop_agents if env_id == FULL else arguments.agents
+            make: Callable[..., Any] = make_loop_agent if env_id == FULL else make_agent
+            for name in given or AGENTS[env_id]:
+                agents.append((env_id, make(name, seed=arguments.seed)))
     except ValueError as error:
         sys.exit(f"error: {error}")
     if not suite.tasks:
@@ -104,10 +112,10 @@ def main() -> None:
         def ready(task: Task) -> None:
             try:
                 prepare_task(task, runtime)
-                if loop:
-                    assert load_workbench(task, runtime).first.stage
-                else:
+                if SIMPLE in env_ids:
                     load_problem(task, runtime)
+                if FULL in env_ids:
+                    assert load_workbench(task, runtime).first.stage
             except (PrepareError, StoreError) as error:
                 raise SystemExit(
                     f"error: {task.repository} {task.release} cannot be prepared\n{error}"
@@ -120,33 +128,35 @@ def main() -> None:
         with ThreadPoolExecutor(arguments.workers) as pool:
             list(pool.map(ready, _each_snapshot_first(suite.tasks)))
         console.print(f"prepared: {time.monotonic() - started:.0f} s")
-        for agent in agents:
-            tell = steps.start(agent.name, len(suite.tasks))
+        for env_id, agent in agents:
+            name = agent.name if env_id == SIMPLE else f"{agent.name} in the loop"
             runs.append(
                 run_agent(
                     suite,
                     agent,
                     out,
-                    env_id=arguments.env,
+                    env_id=env_id,
                     seed=arguments.seed,
                     workers=arguments.workers,
                     command=command,
-                    progress=tell,
+                    progress=steps.start(name, len(suite.tasks)),
                 )
             )
-    by_name = {result.agent: result for result, _ in runs}
-    runs += _rows_beside(out, suite.hash, by_name)
-    console.print(render_table([result for result, _ in runs]))
+    made = {_key(result): result for result, _ in runs}
+    runs += _rows_beside(out, suite.hash, made)
+    results = [result for result, _ in runs]
+    console.print(render_table(results), *render_columns(results))
     page = out / "index.html"
     build_page(runs, page, title=f"gym_codefix: {suite.name}")
     console.print(
         f"{page} and the rows and records beside it; {time.monotonic() - started:.0f} s",
         markup=False,
     )
-    for name, wanted in (("gold", 1.0), ("noop", 0.0)):
-        if name in by_name and by_name[name].metrics.resolved_at_1.value != wanted:
-            value = by_name[name].metrics.resolved_at_1.value
-            sys.exit(f"error: {name} resolves {value}, not {wanted}")
+    for (name, environment), result in made.items():
+        wanted = {"gold": 1.0, "noop": 0.0}.get(name)
+        found = result.metrics.resolved_at_1.value
+        if wanted is not None and found != wanted:
+            sys.exit(f"error: {name} resolves {found} in {environment}, not {wanted}")
 
 
 if __name__ == "__main__":

@@ -35,13 +35,13 @@ def show(files: tuple[Path, ...], json_output: bool) -> None:
 
     Example: gym-codefix leaderboard show leaderboards/lite/*.json
     """
-    from gym_codefix.leaderboard import read_result, render_table
+    from gym_codefix.leaderboard import read_result, render_columns, render_table
 
     results = [read_result(path) for path in files]
     if json_output:
         print_json([json.loads(path.read_text()) for path in files])
     else:
-        Console().print(render_table(results))
+        Console().print(render_table(results), *render_columns(results))
 
 
 @leaderboard.command()

@@ -36,7 +36,7 @@ from gym_codefix.leaderboard._statistics import (
     stratified_weights,
     wilson,
 )
-from gym_codefix.leaderboard._table import render_table
+from gym_codefix.leaderboard._table import render_columns, render_table
 from gym_codefix.leaderboard._verify import VerifyReport, verify
 
 __all__ = [
@@ -69,6 +69,7 @@ __all__ = [
     "read_result",
     "read_run",
     "records_bytes",
+    "render_columns",
     "render_table",
     "run_agent",
     "schema_files",

@@ -184,6 +184,8 @@ def _metrics(records: Sequence[EpisodeRecord], suite_tasks: Sequence[SuiteTask])
         tokens=_spent([record.tokens for record in records]),
         seconds=_spent([record.seconds for record in records]),
         cost=_spent([record.cost for record in records]),
+        steps=_spent([record.verdict.get("steps") for record in records]),
+        builds=_spent([record.verdict.get("builds") for record in records]),
     )
 
 

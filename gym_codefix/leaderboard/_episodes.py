@@ -15,6 +15,7 @@ from gym_codefix import ENVIRONMENT_IDS
 from gym_codefix.agents import make_agent
 from gym_codefix.agents.loop import Episode, LoopAgent, make_loop_agent, play_episode
 from gym_codefix.catalog import Suite, Task
+from gym_codefix.chat import ChatError
 from gym_codefix.leaderboard._record import (
     REFERENCE_AGENT,
     REFERENCE_PREFIX,
@@ -89,6 +90,7 @@ class Episodes:
         info: Mapping[str, Any],
         log: str,
         started: float,
+        tokens: int | None = None,
         **facts: Any,
     ) -> EpisodeRecord:
         """``facts``: more of the verdict."""
@@ -114,6 +116,7 @@ class Episodes:
                 "tests": {"flips": len(task.flips), "hidden": len(task.hidden)},
                 **facts,
             },
+            tokens=tokens,
             seconds=time.perf_counter() - started,
         )
 
@@ -140,13 +143,27 @@ class LoopEpisodes(Episodes):
         observation, info = environment.reset(seed=seed, options={"task_id": task.id})
         log = observation["log"]
         episode = agent.episode(observation, environment.unwrapped.bench)
-        calls, reward, last = play_episode(environment, episode)
-        info |= last
+        calls: list[str] = []
+        reward = 0.0
+        try:
+            reward, last = play_episode(environment, episode, calls)
+            info |= last
+        except ChatError as error:
+            info |= {"reward_valid": False, "failure_reason": str(error)}
         own = agent.name == REFERENCE_AGENT
         published = reference if own else json.dumps(calls, ensure_ascii=False)
         builds = environment.unwrapped.session.builds
         return self._record(
-            task, seed, published, reward, info, log, started, steps=len(calls), builds=builds
+            task,
+            seed,
+            published,
+            reward,
+            info,
+            log,
+            started,
+            tokens=getattr(episode, "tokens", None),
+            steps=len(calls),
+            builds=builds,
         )
 
 

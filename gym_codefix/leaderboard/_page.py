@@ -9,12 +9,11 @@ from pathlib import Path
 
 from gym_codefix.leaderboard._html import Html, el, join
 from gym_codefix.leaderboard._json import write_atomically
-from gym_codefix.leaderboard._page_board import board_table, run_details
+from gym_codefix.leaderboard._page_board import board_table, columns_table, run_details
 from gym_codefix.leaderboard._page_breakdown import breakdown
 from gym_codefix.leaderboard._page_episodes import Run, episodes, matrix
 from gym_codefix.leaderboard._page_style import SCRIPT, STYLE
-from gym_codefix.leaderboard._ranking import ranked
-from gym_codefix.leaderboard._result import SuiteRef
+from gym_codefix.leaderboard._ranking import boards, ranked, side_by_side
 
 _HONESTY = join(
     "Anyone can check a row again without its agent: ",
@@ -27,19 +26,22 @@ _HONESTY = join(
 def build_page(runs: Sequence[Run], path: Path, *, title: str) -> None:
     """Write the page of ``runs`` (results with their records) to ``path``, at once or not at all.
 
-    Results of different suites are ranked apart. The page is the same, byte for byte, for the
-    same runs in any order.
+    Results of different suites or environments are ranked apart. The page is the same, byte for
+    byte, for the same runs in any order.
 
     Raises:
         ValueError: without runs.
     """
     if not runs:
         raise ValueError("a page needs at least one result")
-    suites = sorted({run[0].suite for run in runs}, key=lambda suite: (suite.name, suite.hash))
-    boards = [_board(suite, [run for run in runs if run[0].suite == suite]) for suite in suites]
+    results = [run[0] for run in runs]
+    sections = [columns_table(*each) for each in side_by_side(results)]
+    for suite, environment in boards(results):
+        chosen = [run for run in runs if run[0].board == (suite, environment)]
+        sections.append(_board(f"Suite {suite.name}, {environment}", chosen))
     page = join(
         Html("<!doctype html>\n"),
-        el("html", _head(title), _body(title, runs, boards), lang="en"),
+        el("html", _head(title), _body(title, runs, sections), lang="en"),
         "\n",
     )
     write_atomically(path, page.encode("utf-8"))
@@ -67,7 +69,7 @@ def _digest(content: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
 
 
-def _body(title: str, runs: Sequence[Run], boards: Sequence[Html]) -> Html:
+def _body(title: str, runs: Sequence[Run], sections: Sequence[Html]) -> Html:
     tasks = {record.task_id for _, records in runs for record in records}
     repositories = {record.repository for _, records in runs for record in records}
     total = sum(len(records) for _, records in runs)
@@ -84,19 +86,19 @@ def _body(title: str, runs: Sequence[Run], boards: Sequence[Html]) -> Html:
             el("h1", title),
             el("p", lede, class_="lede"),
         ),
-        el("main", *boards),
+        el("main", *sections),
         el("script", Html(SCRIPT)),
     )
 
 
-def _board(suite: SuiteRef, runs: Sequence[Run]) -> Html:
+def _board(title: str, runs: Sequence[Run]) -> Html:
     of_result = {id(run[0]): run for run in runs}
     order = [of_result[id(result)] for _, result in ranked(run[0] for run in runs)]
     results = [run[0] for run in order]
     return join(
         el(
             "section",
-            el("h2", f"Suite {suite.name}"),
+            el("h2", title),
             board_table(results),
             el("p", _HONESTY, class_="note after"),
         ),

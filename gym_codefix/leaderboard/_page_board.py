@@ -8,7 +8,7 @@ from gym_codefix.leaderboard import _ranking as ranking
 from gym_codefix.leaderboard._charts import Bar, gauge
 from gym_codefix.leaderboard._html import Html, el, join
 from gym_codefix.leaderboard._json import canonical_json
-from gym_codefix.leaderboard._result import Estimate, EstimateAtK, Result
+from gym_codefix.leaderboard._result import Estimate, EstimateAtK, Result, SuiteRef
 
 _STATUS_STYLES = {"self-reported": "tag warn", "replayed": "tag good", "retrained": "tag good"}
 _COLUMNS = (
@@ -18,6 +18,8 @@ _COLUMNS = (
     ("pass@k", "num", "Chance that one of k attempts resolves a task, with its 95% interval"),
     ("Resolved", "num", "Episodes resolved, of all episodes"),
     ("Set apart", "", "Episodes that were invalid, overfit, tampering, malformed or refused"),
+    ("Steps", "num", "Mean calls of tools an episode, where there is more than one"),
+    ("Builds", "num", "Mean builds an episode"),
     ("Tokens", "num", "Mean tokens an episode"),
     ("Time", "num", "Mean time an episode"),
     ("Cost", "num", "Mean cost an episode, US dollars"),
@@ -31,7 +33,7 @@ _COLUMNS = (
 
 
 def board_table(results: Sequence[Result]) -> Html:
-    """The ranked table of results that share one suite."""
+    """The ranked table of results that share one suite and environment."""
     suite, counts = results[0].suite, results[0].counts
     caption = join(
         f"{counts.tasks} tasks of suite {suite.name}, ",
@@ -49,6 +51,41 @@ def board_table(results: Sequence[Result]) -> Html:
         role="region",
         tabindex=0,
         aria_label=f"Ranking on suite {suite.name}",
+    )
+
+
+def columns_table(
+    suite: SuiteRef,
+    environments: Sequence[str],
+    lines: Sequence[tuple[str, Sequence[Result | None]]],
+) -> Html:
+    """resolved@1 of every agent in each environment, on the same tasks."""
+    names = [el("th", name, scope="col") for name in ("Agent", *environments)]
+    rows = [
+        el(
+            "tr",
+            el("th", agent, scope="row", class_="agent"),
+            *(el("td", "–") if result is None else _score(result) for result in found),
+        )
+        for agent, found in lines
+    ]
+    caption = f"resolved@1 with 95% intervals; suite {ranking.short_hash(suite.hash)}."
+    return el(
+        "section",
+        el("h2", f"The same tasks of suite {suite.name} in every environment"),
+        el(
+            "div",
+            el(
+                "table",
+                el("caption", el("span", caption)),
+                el("thead", el("tr", *names)),
+                el("tbody", *rows),
+            ),
+            class_="scroll",
+            role="region",
+            tabindex=0,
+            aria_label=f"Environments on suite {suite.name}",
+        ),
     )
 
 
@@ -72,6 +109,8 @@ def _row(rank: int | None, result: Result) -> Html:
         _number(_at_k(best) if best else "–", best.value if best else None),
         _number(f"{counts.resolved}/{counts.episodes}", counts.resolved / counts.episodes),
         _flags(result),
+        _number(ranking.count(metrics.steps.mean), metrics.steps.mean),
+        _number(ranking.count(metrics.builds.mean), metrics.builds.mean),
         _number(ranking.amount(metrics.tokens.mean), metrics.tokens.mean),
         _number(ranking.duration(metrics.seconds.mean), metrics.seconds.mean),
         _number(ranking.dollars(metrics.cost.mean), metrics.cost.mean),

@@ -4,7 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gym_codefix.leaderboard._result import Estimate, EstimateAtK, Result
+from gym_codefix.leaderboard._result import Estimate, EstimateAtK, Result, SuiteRef
+
+
+def boards(results: Iterable[Result]) -> dict[tuple[SuiteRef, str], list[Result]]:
+    """Results that can be ranked against each other, by suite and environment, in order."""
+    found: dict[tuple[SuiteRef, str], list[Result]] = {}
+    for result in results:
+        found.setdefault(result.board, []).append(result)
+    return dict(sorted(found.items(), key=lambda item: _board_order(*item[0])))
+
+
+def _board_order(suite: SuiteRef, environment: str) -> tuple[str, str, bool, str]:
+    # The one-shot environment comes first, as it does everywhere else.
+    return suite.name, suite.hash, "Simple" not in environment, environment
+
+
+def side_by_side(
+    results: Iterable[Result],
+) -> list[tuple[SuiteRef, list[str], list[tuple[str, list[Result | None]]]]]:
+    """Of every suite that was run in several environments: their names, and what each agent's
+    rows there are, best first."""
+    suites: dict[SuiteRef, dict[str, list[Result]]] = {}
+    for (suite, environment), rows in boards(results).items():
+        suites.setdefault(suite, {})[environment] = rows
+    found = []
+    for suite, columns in suites.items():
+        if len(columns) < 2:
+            continue
+        by_agent: dict[str, dict[str, Result]] = {}
+        for environment, rows in columns.items():
+            for result in rows:
+                by_agent.setdefault(result.agent, {})[environment] = result
+        agents = sorted(by_agent, key=lambda name: (-_best(by_agent[name].values()), name))
+        lines = [(name, [by_agent[name].get(column) for column in columns]) for name in agents]
+        found.append((suite, list(columns), lines))
+    return found
+
+
+def _best(results: Iterable[Result]) -> float:
+    return max(result.metrics.resolved_at_1.value for result in results)
 
 
 def ranked(results: Iterable[Result]) -> list[tuple[int | None, Result]]:
@@ -53,6 +92,11 @@ def amount(value: float | None) -> str:
         if value >= size:
             return f"{value / size:.1f}{unit}"
     return f"{value:.0f}"
+
+
+def count(value: float | None) -> str:
+    """A mean of small whole numbers: ``4.2``; a dash for ``None``."""
+    return "–" if value is None else f"{value:.1f}"
 
 
 def duration(seconds: float | None) -> str:

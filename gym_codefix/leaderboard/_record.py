@@ -87,6 +87,8 @@ class EpisodeRecord:
             raise ValueError("an invalid reward needs a failure_reason")
         if self.resolved and not self.reward_valid:
             raise ValueError("resolved, but its reward is not valid")
+        if not self.reward_valid and self.reward > 0:
+            raise ValueError("a reward that is not valid cannot pay")
         for flag in FLAGS:
             if self.resolved and getattr(self, flag):
                 raise ValueError(f"both resolved and {flag}")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 STATUSES = ("self-reported", "replayed", "retrained")
 REFERENCE_AGENTS = ("gold", "noop", "random")
 
@@ -67,6 +67,8 @@ class Metrics:
     tokens: Spent
     seconds: Spent
     cost: Spent
+    steps: Spent  # of environments with more than one
+    builds: Spent
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,12 @@ class Result:
         """Whether this is one of the rows that stand on every board."""
         return self.agent in REFERENCE_AGENTS
 
+    @property
+    def board(self) -> tuple[SuiteRef, str]:
+        """Rows of one board can be ranked: its suite, and the environment's name."""
+        names = (each.id.partition("/")[2] or each.id for each in self.environments)
+        return self.suite, ", ".join(names)
+
     def to_dict(self) -> dict[str, Any]:
         """The result as JSON values."""
         plain: dict[str, Any] = _listed(asdict(self))
@@ -188,6 +196,8 @@ def _metrics(value: Mapping[str, Any]) -> Metrics:
         tokens=Spent(**value["tokens"]),
         seconds=Spent(**value["seconds"]),
         cost=Spent(**value["cost"]),
+        steps=Spent(**value["steps"]),
+        builds=Spent(**value["builds"]),
     )
 
 

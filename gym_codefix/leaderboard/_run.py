@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import subprocess
 import threading
 from collections.abc import Callable, Iterable
@@ -52,7 +53,7 @@ def run_agent(
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(play, range(len(suite.tasks))))
     played = [record for record in records if record is not None]
-    name = agent.name.replace("@", "-")
+    name = row_name(agent.name, env_id)
     commit, dirty = git_state()
     result = aggregate(
         played,
@@ -72,6 +73,12 @@ def run_agent(
     write_records(played, out / f"{name}.records.jsonl")
     write_result(result, out / f"{name}.json")
     return result, played
+
+
+def row_name(agent: str, env_id: str) -> str:
+    """The name of a row's file, without its ending: agents have a row in each environment."""
+    plain = re.sub(r"[^A-Za-z0-9._]+", "-", agent).strip("-._") or "agent"
+    return plain if env_id == SIMPLE else f"{plain}-{env_id.partition('/')[2].lower()}"
 
 
 def lock_hash(repositories: Iterable[str]) -> str:

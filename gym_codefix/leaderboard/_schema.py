@@ -95,6 +95,8 @@ def _result_schema() -> dict[str, Any]:
                 "tokens": spent,
                 "seconds": spent,
                 "cost": spent,
+                "steps": spent,
+                "builds": spent,
             }
         ),
         "intervals": _closed(
@@ -146,7 +148,12 @@ def _record_schema() -> dict[str, Any]:
         "isolation": _TEXT,
         "verdict": {
             "type": "object",
-            "properties": {"log_sha256": log_sha256, "tests": tests},
+            "properties": {
+                "log_sha256": log_sha256,
+                "tests": tests,
+                "steps": _COUNT,
+                "builds": _COUNT,
+            },
             "required": ["log_sha256", "tests"],
         },
         "tokens": {"type": ["integer", "null"], "minimum": 0},

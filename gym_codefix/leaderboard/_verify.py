@@ -57,10 +57,12 @@ def verify(
     """Replay every recorded action and recompute the row from the records.
 
     Everything must come out equal but tokens, seconds and cost. Another isolation level is a
-    warning, and so is another log under another ``python`` than the row's. Faults are reported,
-    not raised, each with file and line or JSON path. Nothing is replayed when the records are not
-    one full run over the suite. ``progress`` is called with (records done, records in all). With
-    ``write_status``, an accepted ``self-reported`` row becomes ``replayed`` in its file.
+    warning, and so is another log under another ``python`` than the row's, or an episode that
+    failed by no fault of the agent's (it counts as not resolved, whatever its replay gives).
+    Faults are reported, not raised, each with file and line or JSON path. Nothing is replayed when
+    the records are not one full run over the suite. ``progress`` is called with (records done,
+    records in all). With ``write_status``, an accepted ``self-reported`` row becomes ``replayed``
+    in its file.
 
     Raises:
         OSError: when the result file cannot be read, or its status not written.
@@ -159,7 +161,10 @@ def _replay_all(
     for line, record in enumerate(records, 1):
         again = replay(record)
         place = f"line {line}"
-        if record.reward_valid and not again.reward_valid:
+        if not record.reward_valid:
+            why = f"{record.task_id}: failed when it was played ({record.failure_reason})"
+            warnings.append(Fault(place, why))
+        elif not again.reward_valid:
             faults.append(
                 Fault(
                     place,

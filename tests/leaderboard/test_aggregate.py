@@ -34,7 +34,11 @@ def test_an_invalid_episode_is_unresolved_in_the_rate_and_counted_apart(run_of, 
     records = run_of()
     resolved = next(index for index, record in enumerate(records) if record.resolved)
     records[resolved] = replace(
-        records[resolved], resolved=False, reward_valid=False, failure_reason="disk full"
+        records[resolved],
+        resolved=False,
+        reward=0.0,
+        reward_valid=False,
+        failure_reason="disk full",
     )
     result = result_of(records)
     assert result.counts.invalid == 1

@@ -139,6 +139,16 @@ def test_suites_are_ranked_apart(tmp_path, runs, result_of, run_of):
     assert "Suite lite" in headings
 
 
+def test_environments_of_one_suite_stand_side_by_side(tmp_path, runs, result_of, run_of):
+    records = [replace(each, env_id="gym_codefix/CodeRepair-Full-v0") for each in run_of()]
+    loop = result_of(records, agent="looper")
+    build_page([*runs, (loop, records)], tmp_path / "two.html", title="Two")
+    headings = "".join(read(tmp_path / "two.html").text)
+    assert "Suite lite, CodeRepair-Simple-v0" in headings
+    assert "Suite lite, CodeRepair-Full-v0" in headings
+    assert "The same tasks of suite lite in every environment" in headings
+
+
 def test_a_huge_action_is_cut_and_says_so(tmp_path, run_of, result_of):
     records = run_of()
     records[0] = replace(records[0], action="x" * 1_000_000)

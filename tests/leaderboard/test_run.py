@@ -11,13 +11,15 @@ import pytest
 from gym_codefix.agents import make_agent
 from gym_codefix.catalog import Suite, repos_root, suite
 from gym_codefix.leaderboard import (
+    FULL,
+    SIMPLE,
     Episodes,
     build_page,
     read_records,
     run_agent,
     verify,
 )
-from gym_codefix.leaderboard._run import lock_hash
+from gym_codefix.leaderboard._run import lock_hash, row_name
 
 
 @pytest.fixture(scope="module")
@@ -88,3 +90,17 @@ def test_the_hash_of_the_locks_is_that_of_the_suite_s_own(
     assert lock_hash(["ledgerbook", "click"]) == before
     (locks / "click.txt").write_text("other==1\n")
     assert lock_hash(["click", "ledgerbook"]) != before
+
+
+@pytest.mark.parametrize(
+    ("agent", "env_id", "name"),
+    [
+        ("search@10", SIMPLE, "search-10"),
+        ("gold", FULL, "gold-coderepair-full-v0"),
+        ("org/a model", SIMPLE, "org-a-model"),
+        ("../../up", SIMPLE, "up"),
+        ("…", SIMPLE, "agent"),
+    ],
+)
+def test_a_row_has_a_file_name_of_its_own(agent: str, env_id: str, name: str) -> None:
+    assert row_name(agent, env_id) == name

@@ -168,7 +168,9 @@ def test_another_log_is_a_warning_under_another_python(check):
 
 def test_a_failure_of_the_replay_itself_says_so(check):
     def replay(record):
-        return replace(record, resolved=False, reward_valid=False, failure_reason="disk full")
+        return replace(
+            record, resolved=False, reward=0.0, reward_valid=False, failure_reason="disk full"
+        )
 
     report = check(replay=replay)
     assert "this replay failed (disk full); verify again" in str(report.faults[0])
@@ -199,3 +201,23 @@ def test_only_gold_may_submit_a_reference(check, published, result_of):
     (fault,) = check(replay=lambda record: pytest.fail("replayed")).faults
     assert fault.where == "line 1"
     assert "only gold may submit a reference" in fault.message
+
+
+def test_an_episode_that_failed_by_no_fault_of_the_agent_may_replay_otherwise(
+    published, check, result_of
+):
+    def fail(records: list[EpisodeRecord]) -> list[EpisodeRecord]:
+        none = {"resolved": False, "reward": 0.0, "reward_valid": False}
+        records[3] = replace(records[3], **none, failure_reason="the worker was killed")
+        return records
+
+    rewrite(published, fail, result_of)
+    report = check()
+    assert report.ok, report.faults
+    (warning,) = report.warnings
+    assert "line 4" in str(warning) and "the worker was killed" in str(warning)
+
+
+def test_what_is_not_valid_pays_nothing(record_of, suite):
+    with pytest.raises(ValueError, match="cannot pay"):
+        record_of(suite[0], resolved=False, reward=0.5, reward_valid=False, failure_reason="x")

@@ -110,7 +110,7 @@ def play(name: str, task: Task) -> tuple[float, dict[str, Any], Any]:
     )
     observation, _ = environment.reset(options={"task_id": task.id})
     episode = make_loop_agent(name).episode(observation, environment.unwrapped.bench)
-    _, reward, info = play_episode(environment, episode)
+    reward, info = play_episode(environment, episode, [])
     return reward, info, environment
 
 
