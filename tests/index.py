@@ -14,13 +14,17 @@ from typing import NamedTuple
 
 
 class Wheel(NamedTuple):
-    """One module, which is the whole distribution. ``day``: of its upload, an ISO date."""
+    """One module, which is the whole distribution.
+
+    ``day``: of its upload, an ISO date; ``python``: which versions of it the wheel is for.
+    """
 
     name: str
     version: str
     day: str
     text: str
     requires: tuple[str, ...] = ()
+    python: str = ">=3.8"
 
     @property
     def filename(self) -> str:
@@ -29,6 +33,7 @@ class Wheel(NamedTuple):
     def data(self) -> bytes:
         info = f"{self.name}-{self.version}.dist-info"
         metadata = f"Metadata-Version: 2.1\nName: {self.name}\nVersion: {self.version}\n"
+        metadata += f"Requires-Python: {self.python}\n"
         metadata += "".join(f"Requires-Dist: {requirement}\n" for requirement in self.requires)
         files = {
             f"{self.name}.py": self.text,
@@ -55,6 +60,7 @@ def served(*wheels: Wheel) -> Iterator[str]:
                 "url": f"/files/{wheel.filename}",
                 "hashes": {"sha256": hashlib.sha256(data[wheel.filename]).hexdigest()},
                 "upload-time": f"{wheel.day}T00:00:00Z",
+                "requires-python": wheel.python,
             }
             for wheel in wheels
             if wheel.name == name

@@ -34,11 +34,13 @@ def lock_requirements(
     """Hash-locked text of what the project in ``tree``, its test extras and ``also`` need.
 
     What the runner's lock has is left out, and pins of the two agree. ``as_of``: nothing that was
-    uploaded later (ISO date), the runner apart. Raises PrepareError with the stage ``lock``.
+    uploaded later (ISO date), the runner apart; such a lock suits the oldest Python that we know
+    alone, for whose versions of a day others have no wheels, and has each distribution once.
+    Raises PrepareError with the stage ``lock``.
     """
-    arguments = []
+    arguments = ["--universal"]
     if as_of is not None:
-        arguments += ["--exclude-newer", as_of]
+        arguments = ["--exclude-newer", as_of]
         for name in sorted(pinned_versions(runner.read_text())):
             arguments += ["--exclude-newer-package", f"{name}={_ANY_DAY}"]
     return _compile(tree, runner, store, arguments, "\n".join(also))
@@ -101,8 +103,8 @@ def _compile(
             f"{tree} has none of {', '.join(_PROJECT_FILES)}",
             advice="pass --python PATH, an interpreter with the dependencies installed",
         )
-    command = ["pip", "compile", "--universal", "--generate-hashes", "--no-header"]
-    command += ["--no-annotate", "--python-version", "3.11", "--constraints", str(runner)]
+    command = ["pip", "compile", "--generate-hashes", "--no-header", "--no-annotate"]
+    command += ["--python-version", "3.11", "--constraints", str(runner)]
     for extra in _test_extras(tree):
         command += ["--extra", extra]
     for group in _test_groups(tree):

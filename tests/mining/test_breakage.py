@@ -17,13 +17,14 @@ from tests.index import Wheel, served
 WHEELS = (
     Wheel("gcfnames", "1.0", "2024-01-01", "def old(): return 1\n"),
     Wheel("gcfnames", "1.1", "2024-03-01", "def old(): return 1\ndef new(): return 1\n"),
-    Wheel("gcfnames", "2.0", "2024-06-01", "def new(): return 1\n"),
+    Wheel("gcfnames", "2.0", "2024-06-01", "def new(): return 1\n", ("gcfbelow",)),
     Wheel("gcfnames", "2.1", "2024-07-01", "def new(): return 1\n"),
     Wheel("gcfvalues", "1.0", "2024-01-01", "VALUE = 1\n"),
     Wheel("gcfvalues", "1.1", "2024-08-01", "VALUE = 2\n"),
     Wheel("gcfhelper", "1.0", "2024-01-01", "X = 1\n"),
     Wheel("gcfhelper", "2.0", "2024-05-01", "from gcfbelow import X\n", ("gcfbelow",)),
     Wheel("gcfbelow", "1.0", "2024-05-01", "X = 1\n"),
+    Wheel("gcfbelow", "1.1", "2024-05-02", "X = 1\n", python=">=3.12"),
     Wheel("gcftests", "1.0", "2024-01-01", "Y = 1\n"),
     Wheel("gcftests", "1.1", "2024-09-01", "Z = 1\n"),
     Wheel("gcfcapped", "1.9", "2024-01-01", ""),
@@ -76,6 +77,8 @@ def test_breakages_are_found(added: Manifest, runtime: Runtime) -> None:
         "gcfvalues": ("1.0", "1.1", "test", 1),
         "gcftests": ("1.0", "1.1", "collect", 1),
     }
+    # A version for a later Python alone is none: it would be a second pin with a marker.
+    assert found["gcfnames"].lock.count("gcfbelow==") == 1
     assert "gcfnames==2.0" in found["gcfnames"].lock and "gcfvalues==1.0" in found["gcfnames"].lock
     assert any(line == "gcfhelper 1.0 -> 2.0: green" for line in said)
     assert isinstance(found["gcfvalues"], Breakage)
