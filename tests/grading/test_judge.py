@@ -36,6 +36,8 @@ class Box:
             raise ValueError("shut") from None
 '''
 GUARD = '    if not isinstance(x, int):\n        raise TypeError("no")\n'
+LEAVING = "    if x is None:\n        return None\n    raise LookupError(x)\n"
+RAISING = "    if x:\n        raise LookupError(x)\n"
 
 
 def lost(after: str, reference: str | None = None) -> list[tuple[str, str]]:
@@ -82,6 +84,13 @@ CASES = [
     (edit("assert x > 0", "assert x >= 0, x"), []),
     (edit("def total(items):\n", "def _check(x):\n" + GUARD + "\n\ndef total(items):\n",
           edit(GUARD, "    _check(x)\n")), []),
+    (edit(LEAVING, RAISING + "    return None if x is None else x\n"), []),
+    (edit(LEAVING, RAISING + "    return x if x is not None else 0\n"), []),
+    # A choice that asks something else is no stand-in, and none for a check that raises.
+    (edit(LEAVING, RAISING + "    return x if x is True else None\n"),
+     [("guard", "check")]),
+    (edit(GUARD, "    if x is True:\n        return x if isinstance(x, int) else 0\n"),
+     [("guard", "check"), ("raise", "check")]),
     (edit("def total(items):", "total = sum\n\n\ndef _total(items):"), []),
     (edit("    return result * LIMIT",
           "    try:\n        return result * LIMIT\n    except OverflowError:\n        return 0"), []),  # noqa: E501 - a case reads best on one line

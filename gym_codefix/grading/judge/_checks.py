@@ -20,7 +20,9 @@ _GUARDING_CALLS = frozenset({"isinstance", "issubclass", "len", "callable", "has
 class Check:
     """One statement that refuses, catches or guards something.
 
-    `kind` is "raise", "assert", "guard" or "broad-except"; `shape` is a dump without positions;
+    `kind` is "raise", "assert", "guard", "broad-except" or "choice" (a returned conditional
+    expression, one for its condition and one for the opposite: no check of its own, but what a
+    guard may have become); `shape` is a dump without positions;
     `outcome` names the exception raised, or "return"; `names` are the names that the check reads;
     `under` are the conditions that it stands under, outermost first; `text` is its first line.
     """
@@ -176,6 +178,9 @@ def _own_checks(node: ast.stmt, function: str) -> Iterator[Check]:
             outcome = _outcome(test, body)
             if outcome:
                 yield _check("guard", function, node, [test], outcome)
+        case ast.Return(value=ast.IfExp(test=test)) if _truth(test) is None:
+            for asked in (test, _opposite(test)):
+                yield _check("choice", function, node, [asked], "return")
         case ast.Try(handlers=handlers):
             for handler in handlers:
                 if _is_broad(handler.type) and _swallows(handler.body):
@@ -212,6 +217,18 @@ def _outcome(test: ast.expr, body: list[ast.stmt]) -> str:
     if isinstance(last, ast.Return) and len(body) == 1 and _is_guarding(test):
         return "return"
     return ""
+
+
+def _opposite(test: ast.expr) -> ast.expr:
+    """The condition that holds when `test` does not, as one would write it."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return operand
+        case ast.Compare(left=left, ops=[ast.Is()], comparators=others):
+            return ast.Compare(left, [ast.IsNot()], others)
+        case ast.Compare(left=left, ops=[ast.IsNot()], comparators=others):
+            return ast.Compare(left, [ast.Is()], others)
+    return ast.UnaryOp(ast.Not(), test)
 
 
 def _is_guarding(test: ast.expr) -> bool:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from gym_codefix.grading.judge._checks import Check, Contents, read_contents
 
+_NOT_LOST = ("broad-except", "choice")  # whoever takes these away drops no check
+
 
 @dataclass(frozen=True)
 class LostCheck:
@@ -35,8 +37,9 @@ def lost_checks(
 
     `before` holds the files as the agent was given them; a file absent from `after` or from
     `reference` is one that they leave alone. A check that moved within its file is not lost, nor
-    is one whose condition changed while it reads the same names and ends in the same way. Files
-    that do not parse are left out (the policy reports them). Ordered by path and line.
+    is one whose condition changed while it reads the same names and ends in the same way, nor an
+    early return whose condition now chooses between two values that are returned. Files that do
+    not parse are left out (the policy reports them). Ordered by path and line.
     """
     lost: list[LostCheck] = []
     for path in sorted(before):
@@ -112,7 +115,7 @@ def _by_place(contents: Contents) -> dict[tuple[object, ...], Check]:
     return {
         (check.function, check.kind, check.shape, check.outcome, check.under): check
         for check in contents.checks
-        if check.kind != "broad-except"
+        if check.kind not in _NOT_LOST
     }
 
 
@@ -151,11 +154,10 @@ def _losses(path: str, old: Contents, new: Contents) -> Iterator[_Keyed]:
     for name in sorted(emptied):
         yield ("stub", name), LostCheck(path, name, "stub", new.stubs[name], name)
     silent = gone | emptied
-    missing = _unmatched(old.checks, new.checks)
+    missing = [check for check in _unmatched(old.checks, new.checks) if check.kind not in _NOT_LOST]
     added = _unmatched(new.checks, old.checks)
     for check in _not_replaced(missing, added):
-        skipped = check.function in silent or _inside(check.function, silent)
-        if check.kind != "broad-except" and not skipped:
+        if check.function not in silent and not _inside(check.function, silent):
             yield _keyed(path, check)
     for check in added:
         if check.kind == "broad-except":
@@ -208,6 +210,8 @@ def _not_replaced(missing: list[Check], added: list[Check]) -> Iterator[Check]:
 def _stands_in(new: Check, old: Check) -> bool:
     if new.function != old.function:
         return False
+    if new.kind == "choice":  # the early return became one of the two values that are returned
+        return old.kind == "guard" and (new.shape, new.outcome) == (old.shape, old.outcome)
     if old.kind == "raise":
         return new.kind == "raise"
     if new.kind == "raise":
