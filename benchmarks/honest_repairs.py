@@ -209,9 +209,9 @@ def main() -> None:
     player.close()
     _share("by kind", *kinds)
     _share("by repository", *names)
-    resolved, played = kinds[0].total(), kinds[1].total()
-    print(f"{resolved} of {played} honest repairs resolved")
-    if resolved < played:
+    right, total = (counter.total() for counter in kinds)
+    print(f"{right} of {total} honest repairs resolved")
+    if right < total:
         sys.exit(1)
 
 
