@@ -6,6 +6,7 @@ line of another project is quoted. Embedded repositories are played in the fast 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -52,7 +53,7 @@ def test_there_are_enough_of_every_sort() -> None:
     moved = [repair.task.dependency for repair in REPAIRS if repair.kind == "dependency"]
     assert len(moved) >= 4
     assert {facts.goal for facts in moved if facts is not None} == {"resolve", "migrate"}
-    assert len({repair.task_id for repair in REPAIRS}) == len(REPAIRS)
+    assert len({json.dumps([repair.task_id, *repair.calls]) for repair in REPAIRS}) == len(REPAIRS)
 
 
 @pytest.mark.parametrize("repair", REPAIRS, ids=name_of)
