@@ -107,11 +107,11 @@ def mine(known: Manifest, version: str, day: str, runtime: Runtime, seconds: flo
     wheels.parent.mkdir(exist_ok=True)
     wheels.write_text(mined.wheels, encoding="utf-8")
     kept, gone = prove(mined.tasks, runtime)
+    record(known.name, version, kept, gone)  # the search for migrations may take long
     if breakages:
         migrations, failed = migrate(known, version, breakages, runtime, seconds)
         proven, dropped = prove(migrations, runtime)
-        kept, gone = kept + proven, gone + failed + dropped
-    record(known.name, version, kept, gone)
+        record(known.name, version, kept + proven, gone + failed + dropped)
 
 
 def migrate(
