@@ -27,7 +27,8 @@ class Task:
     sha256 before and after is pinned. ``release``: the source of ``release`` with the tests of
     ``next_release``; ``hunks`` of the diff between them are the reference repair. ``dependency``:
     ``release`` under other versions of what it needs; where the source must change,
-    ``hunks`` of the diff to ``next_release`` are the reference, and the tests stay.
+    ``hunks`` of the diff to ``next_release`` are the reference, and the tests stay; where no later
+    release has one, ``repair`` is: line edits written for this catalogue.
 
     ``flips``: the tests that must change from failing to passing; ``hidden`` of them are kept from
     the agent. ``twins``: assertions of the flips whose breaking was seen to fail under the
@@ -48,6 +49,7 @@ class Task:
     mutations: tuple[Mapping[str, Any], ...] = ()
     next_release: str | None = None
     hunks: tuple[Hunk, ...] = ()
+    repair: str | None = None
     dependency: Dependency | None = None
     twins: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     validation: Mapping[str, Any] = field(default_factory=dict)
@@ -93,6 +95,7 @@ class Task:
             "mutations": [dict(mutation) for mutation in self.mutations],
             "next_release": self.next_release,
             "hunks": [hunk.to_json() for hunk in self.hunks],
+            "repair": self.repair,
             "dependency": self.dependency.to_json() if self.dependency else None,
             "twins": {test: [dict(site) for site in sites] for test, sites in self.twins.items()},
             "validation": dict(self.validation),
@@ -127,6 +130,9 @@ class Task:
             raise CatalogError(f"not a task: {error}") from None
         if (task.kind == "dependency") != (task.dependency is not None):
             raise CatalogError("dependency facts belong to the kind dependency, and only to that")
+        migrates = task.dependency is not None and task.dependency.goal == "migrate"
+        if task.repair is not None and (not migrates or task.hunks):
+            raise CatalogError("a repair belongs to the goal migrate where there are no hunks")
         if not set(task.hidden) < set(task.flips):
             raise CatalogError("flips must not be empty, and hidden only some of them")
         if written_id is not None and written_id != task.id:

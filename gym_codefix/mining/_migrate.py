@@ -1,17 +1,23 @@
-"""Tasks in which a new version stays and the source must change: references from later releases."""
+"""Tasks in which a new version stays and the source must change.
+
+Their references are hunks of later releases or, where no release repairs the build with few of
+them, line edits written for this catalogue.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from gym_codefix.catalog import Dependency, Manifest, Task, hide_half
+from gym_codefix.catalog import Dependency, Manifest, Task, hide_half, manifest
 from gym_codefix.catalog.hunks import Hunk
-from gym_codefix.runtime import Runtime, Snapshot, prepare
+from gym_codefix.grading.repair import Problem, prepare_task, task_snapshot
+from gym_codefix.runtime import Runtime, Snapshot, Verdict, prepare
 
 from ._dependency import MOST_FLIPS, spread
 from ._release import Pair, load_pair
+from ._trial import run_tests
 from .slicing import BudgetSpent, minimise
 
 _RUNS = 150
@@ -73,6 +79,58 @@ def mine_migration(
         hunks=tuple(hunks),
         dependency=facts,
     )
+
+
+@dataclass(frozen=True)
+class HandRepair:
+    """What line edits do to a red build.
+
+    ``lost``: tests that the move of a version loses; ``regained``: those of them that pass with
+    the edits; ``broken``: tests that pass without the edits only; ``verdict``: the run with them.
+    """
+
+    task: Task
+    lost: frozenset[str]
+    regained: frozenset[str]
+    broken: frozenset[str]
+    verdict: Verdict
+
+
+def migration_by_hand(resolvable: Task, repair: str, runtime: Runtime) -> HandRepair:
+    """The breakage of a ``resolve`` task as one that line edits of the source must mend.
+
+    ``repair``: the reference, in the format ``path:LINE| new text``; empty to see what is lost.
+    The flips of the task that comes back are tests that it regains. Raises ActionError for a
+    repair that cannot be applied, ValueError for another kind of task, PrepareError.
+    """
+    facts = resolvable.dependency
+    if facts is None or facts.goal != "resolve" or facts.stage == "resolve":
+        raise ValueError(f"{resolvable.id} is no resolve task with versions that install")
+    floors = (f"{facts.moved}>={facts.after}",)
+    task = replace(
+        resolvable,
+        dependency=replace(facts, goal="migrate", floors=floors, solution={}),
+        label=None,
+        repair=repair or None,
+        twins={},
+        validation={},
+    )
+    prepare_task(task, runtime)
+    snapshot = task_snapshot(task, runtime)
+    own = prepare(
+        manifest(task.repository),
+        release=task.release,
+        store=runtime.store,
+        level=runtime.isolation,
+    )
+    passing = frozenset(snapshot.baseline.passing)
+    lost = frozenset(own.baseline.passing) - passing
+    edits = Problem(task, snapshot, {}, "", (), (), runtime.store).gold
+    trial = run_tests(snapshot, runtime, edits, lost | passing)
+    regained, broken = trial.passed & lost, passing - trial.passed
+    flips = spread(sorted(regained), MOST_FLIPS)
+    task = replace(task, flips=flips, hidden=hide_half(flips))
+    return HandRepair(task, lost, regained, broken, trial.verdict)
 
 
 def _best(

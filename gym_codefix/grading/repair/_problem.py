@@ -12,6 +12,7 @@ from typing import Any
 from gym_codefix.catalog import CatalogError, Manifest, Task
 from gym_codefix.catalog.hunks import apply_hunks
 from gym_codefix.grading.mutation import Mutation, apply_mutations
+from gym_codefix.grading.patch import parse_action
 from gym_codefix.runtime import (
     Runtime,
     Snapshot,
@@ -64,6 +65,8 @@ class Problem:
     @functools.cached_property
     def gold(self) -> dict[str, str]:
         """Edits from the snapshot's tree to the reference repair (empty: the tree is it)."""
+        if self.task.repair is not None:
+            return parse_action(self.task.repair, self.snapshot.read, editable=self.editable)
         if self.task.next_release is None:
             return {}
         tree = release_tree(self.snapshot.manifest, self.task.next_release, self.store)
