@@ -66,8 +66,9 @@ def test_all_of_it_as_an_ordinary_user() -> None:
             python = interpreter_of_everybody(folder)
         home = folder / "home"
         for part in ("gym_codefix", "repos", "tests/redteam"):
-            caches = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / part, home / part, ignore=caches)
+            # honest repairs are about the judge, which nobody's rights matter to
+            others = shutil.ignore_patterns("__pycache__", "test_honest_repairs.py")
+            shutil.copytree(ROOT / part, home / part, ignore=others)
         for part in ("tests/conftest.py", "tests/index.py", "tests/servers.py", "setup.cfg"):
             shutil.copy(ROOT / part, home / part)
         subprocess.run(["chown", "-R", f"{ORDINARY_ID}:{ORDINARY_ID}", str(home)], check=True)
